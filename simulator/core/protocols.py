@@ -1,0 +1,159 @@
+"""The seams of the house: what a source, an agent, a memory, an embedder and a scorer must do, and no more.
+
+A class that has the methods fits; nothing needs to be inherited. ``tests/conformance`` holds the rules as tests that
+others can run on their own classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.core.types import Decision, Event, Label, MemoryItem, Observation, Offer, Query, Setup, Snapshot
+
+__all__ = ["Agent", "Embedder", "History", "Memory", "MemoryView", "Meter", "SnapshotSource"]
+
+
+@runtime_checkable
+class SnapshotSource(Protocol):
+    """Where snapshots come from, in order of ``captured_ns``, indices 0, 1, 2, …
+
+    ``gaps`` are the stretches ``(start_ns, end_ns, reason)`` in which nothing was recorded on purpose or by mishap;
+    ``end_ns`` is when the recording ends (last snapshot + period), None for a live source.
+    """
+
+    session: str
+    user: str
+    gaps: Sequence[tuple[int, int, str]]
+    end_ns: int | None
+
+    def snapshots(self) -> AsyncIterator[Snapshot]:
+        """Yield each snapshot once. May be called again for a fresh pass."""
+        ...
+
+
+class Meter(Protocol):
+    """What an agent tells of one decision while it makes it; using it is optional."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """Time a stage: wait, ocr, embed, retrieve, build, model, parse, write. Spans nest; a span's time counts once,
+        for the innermost stage.
+        """
+        ...
+
+    def usage(self, *, tokens_in: int = 0, tokens_out: int = 0, reasoning: int = 0, cached: int = 0, images: int = 0,
+              cost: float | None = None) -> None:  # fmt: skip
+        """Add what a model call used. ``cost`` None means unknown, which is never 0."""
+        ...
+
+    def first_token(self) -> None:
+        """Mark the instant of the first token of the answer (the first call counts)."""
+        ...
+
+    def emit(self, offer: Offer) -> None:
+        """Hand over an offer that is ready before the call returns; it gets its own ``actionable_ns``."""
+        ...
+
+    def waited(self, ns: int, *, retries: int = 0) -> None:
+        """Report nanoseconds spent waiting for a rate limit or a back-off: charged, and told apart."""
+        ...
+
+    def note(self, key: str) -> None:
+        """Count something worth knowing, such as ``no_usable_evidence``; sums are shown with the scores."""
+        ...
+
+
+class History(Protocol):
+    """The recent past as a view that ends at the moment asked about."""
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """Closed events of the history window, oldest first."""
+        ...
+
+    @property
+    def current(self) -> Event | None:
+        """The event still open, cut at now: its true end, summary and label are the future."""
+        ...
+
+    def snapshots(self, k: int) -> Sequence[Snapshot]:
+        """The last k snapshots released by now, oldest first, the current one last."""
+        ...
+
+
+class MemoryView(Protocol):
+    """One user's memory as of now, as an agent reads it."""
+
+    async def recall(self, k: int = 5, *, token_budget: int | None = None, text: str | None = None) -> list[MemoryItem]:
+        """The k items nearest to the current window (or to ``text``), best first; timed as stage ``retrieve``."""
+        ...
+
+    def render(self, items: Sequence[MemoryItem]) -> str:
+        """The items as a memory part of a prompt; empty string for none."""
+        ...
+
+    @property
+    def labels(self) -> Sequence[tuple[Event, Label]]:
+        """Events whose label had become known by now, in the order in which they did."""
+        ...
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A proactive-assistance agent.
+
+    Optional besides ``decide``: ``async open(setup)``, ``async close()``, ``async cancel()`` (the running decision is
+    void), ``async finish(observation) -> Decision`` (trajectory methods, asked once at the end), ``async
+    rehearse(observation, label)`` (each event of the history, asked as of its start and told its label, before time
+    0). Traits, as class attributes: ``inline`` (never suspends, never blocks: runs without a thread), ``background``
+    (works between decisions), ``concurrent`` (``"stateless"``: decisions do not depend on each other).
+    """
+
+    async def decide(self, observation: Observation) -> Decision:
+        """Answer one observation."""
+        ...
+
+
+@runtime_checkable
+class Memory(Protocol):
+    """What is remembered of users' pasts; written in order of time by the simulator, read through a view.
+
+    Traits: ``inline`` (never suspends or blocks), ``capabilities`` (mapping: ``as_of`` native | stream_order_only,
+    ``isolation`` native | collection | none, ``mutates_past`` bool, ``llm_per_write`` bool). Optional: ``async
+    maintain(now_ns)`` off the decision path, ``async forget(user, start_ns, end_ns)``, ``stats()``, ``save(folder)``,
+    ``load(folder)``.
+    """
+
+    async def observe(self, event: Event) -> None:
+        """Take in a closed event, at the tick that proved it closed. Its label is not known yet."""
+        ...
+
+    async def feedback(self, event: Event, label: Label) -> None:
+        """Take in what became known of an event observed before."""
+        ...
+
+    async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        """The k best items of this user for the query, best first, within the token budget if there is one."""
+        ...
+
+    def render(self, items: Sequence[MemoryItem]) -> str:
+        """Items as prompt text."""
+        ...
+
+
+class Embedder(Protocol):
+    """Texts to vectors. ``identity`` names model, dimension and version: it goes into every result."""
+
+    identity: str
+    dimension: int
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit-length rows, float32 of shape (len(texts), dimension); an empty text gives a row of zeros."""
+        ...
+
+
+Params = Mapping[str, Any]

@@ -1,0 +1,163 @@
+"""Names to classes: ours by decorator, other people's by entry point or by ``path.py:Class``.
+
+A spec on the command line is ``name``, ``name:value`` or ``name:key=value,key=value``; parameters are kept as given so
+that a run's log can rebuild what it ran.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from simulator.core.errors import UsageError, nearest, quote
+
+__all__ = ["Registry", "Spec", "parse_spec"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A name with parameters, as written by a user. ``text`` is the canonical spelling."""
+
+    name: str
+    params: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The spec as one would type it."""
+        if not self.params:
+            return self.name
+        return self.name + ":" + ",".join(k if v is True else f"{k}={v}" for k, v in self.params.items())
+
+
+def parse_spec(text: str) -> Spec:
+    """Read ``name``, ``name:value`` or ``name:key=value,…``; a lone value is kept under the key ``value``."""
+    name, _, rest = text.partition(":")
+    if name.endswith(".py") and rest:
+        cls, _, rest = rest.partition(":")
+        name = f"{name}:{cls}"
+    params: dict[str, Any] = {}
+    for piece in filter(None, rest.split(",")):
+        key, equals, value = piece.partition("=")
+        params[key if equals else "value"] = _scalar(value if equals else key)
+    return Spec(name, params)
+
+
+def _scalar(text: str) -> Any:
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(text.lower(), text)
+
+
+class Registry(Generic[T]):
+    """One kind of thing by name.
+
+    Args:
+        kind: the word for it in messages, singular.
+        group: the entry-point group in which other distributions announce theirs.
+        modules: modules of ours that register on import; imported at the first look-up.
+    """
+
+    def __init__(self, kind: str, group: str, modules: tuple[str, ...]) -> None:
+        self.kind, self.group = kind, group
+        self._modules, self._made = modules, False
+        self._classes: dict[str, Callable[..., T]] = {}
+
+    def register(self, name: str) -> Callable[[type], type]:
+        """Decorator; a second class of the same name is an error."""
+
+        def add(cls: type) -> type:
+            if name in self._classes and self._classes[name] is not cls:
+                raise ValueError(f"two {self.kind}s are called {quote(name)}")
+            self._classes[name] = cls
+            return cls
+
+        return add
+
+    def names(self) -> list[str]:
+        """All known names, sorted; entry points are listed without being imported."""
+        self._import_ours()
+        return sorted({*self._classes, *(e.name for e in self._entry_points())})
+
+    def get(self, name: str) -> Callable[..., T]:
+        """The class of that name (or ``path.py:Class``).
+
+        Raises:
+            UsageError: unknown name, with the nearest match.
+        """
+        self._import_ours()
+        if ".py:" in name:
+            return self._from_file(name)
+        if name in self._classes:
+            return self._classes[name]
+        for point in self._entry_points():
+            if point.name == name:
+                loaded: Callable[..., T] = point.load()
+                return loaded
+        raise UsageError(f"unknown {self.kind} {quote(name)}; {nearest(name, self.names())}")
+
+    def make(self, spec: str | Spec, **given: Any) -> T:
+        """Build one from a spec. ``given`` is passed where the class takes a parameter of that name.
+
+        Raises:
+            UsageError: unknown name, or a parameter that the class does not take.
+        """
+        spec = parse_spec(spec) if isinstance(spec, str) else spec
+        cls = self.get(spec.name)
+        takes = inspect.signature(cls).parameters
+        params = dict(spec.params)
+        if "value" in params and "value" not in takes and takes:
+            params[next(iter(takes))] = params.pop("value")
+        for key in params:
+            if key not in takes:
+                raise UsageError(f"{self.kind} {quote(spec.name)} has no parameter {quote(key)}; {nearest(key, takes)}")
+        params.update({k: v for k, v in given.items() if k in takes and k not in params})
+        try:
+            return cls(**params)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{self.kind} {quote(spec.text)} cannot be made: {error}") from error
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def _entry_points(self) -> list[Any]:
+        return sorted(entry_points(group=self.group), key=lambda e: e.name)
+
+    def _import_ours(self) -> None:
+        if not self._made:
+            self._made = True
+            for module in self._modules:
+                importlib.import_module(module)
+
+    def _from_file(self, name: str) -> Callable[..., T]:
+        file, _, attribute = name.rpartition(":")
+        path = Path(file)
+        if not path.is_file():
+            raise UsageError(f"{self.kind} {quote(name)}: there is no file {quote(path)}")
+        module_name = f"proact_user_{path.stem}"
+        spec = importlib.util.spec_from_file_location(module_name, path)
+        if spec is None or spec.loader is None:
+            raise UsageError(f"{self.kind} {quote(name)}: {quote(path)} is not a Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[module_name] = module
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:  # noqa: BLE001 - any error of a user's file is theirs, said in one line
+            raise UsageError(f"{self.kind} {quote(name)}: {path} failed to import: {error!r}") from error
+        try:
+            loaded: Callable[..., T] = getattr(module, attribute)
+        except AttributeError:
+            classes = [k for k, v in vars(module).items() if inspect.isclass(v) and v.__module__ == module_name]
+            raise UsageError(f"{self.kind}: {path} has no class {quote(attribute)}; {nearest(attribute, classes)}") from None
+        return loaded

@@ -1,0 +1,107 @@
+"""What a run log says, as values: the kinds and flags of a decision, and the log read back as columns.
+
+The log itself is ``decisions.jsonl`` (``simulator.runs.runlog`` writes and reads it). Scorers read a ``RunLog`` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Flag", "Ints", "Kind", "LoggedOffer", "RunLog"]
+
+Ints = NDArray[np.int64]
+
+
+class Kind(IntEnum):
+    """How a decision ended."""
+
+    SILENT = 0
+    OFFER = 1
+    ERROR = 2
+    UNPARSED = 3
+    SUPERSEDED = 4
+    CANCELLED = 5
+
+
+class Flag(IntFlag):
+    """What else is true of a decision."""
+
+    HELD = 1
+    COLD = 2
+    AFTER_END = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedOffer:
+    """An offer with the stamps of its decision.
+
+    ``captured_ns`` of the newest snapshot seen, ``released_ns`` when that one was handed to the mailbox,
+    ``started_ns`` when the decision started, ``actionable_ns`` when this offer could be shown.
+    """
+
+    seq: int
+    captured_ns: int
+    released_ns: int
+    started_ns: int
+    actionable_ns: int
+    intention: str
+    text: str = ""
+    confidence: float | None = None
+    thread: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunLog:
+    """A run log as columns, one entry a decision, in order of ``seq`` (the order in which decisions started).
+
+    Attributes:
+        header: the first line: what was run, on what, how.
+        kind: uint8 codes of ``Kind``; flags: uint8 bits of ``Flag``; all others int64.
+        dropped_before: snapshots released since the decision before and never seen by any.
+        full: by seq, the whole record of each decision that is more than a plain silence (a dict as in the file:
+            offers, retracted, stages, tokens, cost, throttle_ns, retries, memory_hits, error, …).
+        writes: records of memory writes.
+        end: the last line (released, never_seen, notes, …), None when the run was interrupted.
+        torn: a half-written last line was found and left out.
+    """
+
+    header: Mapping[str, Any]
+    seq: Ints
+    snapshot: Ints
+    captured_ns: Ints
+    content_ns: Ints
+    released_ns: Ints
+    started_ns: Ints
+    actionable_ns: Ints
+    dropped_before: Ints
+    kind: NDArray[np.uint8]
+    flags: NDArray[np.uint8]
+    full: Mapping[int, Mapping[str, Any]]
+    writes: Sequence[Mapping[str, Any]]
+    end: Mapping[str, Any] | None
+    torn: bool = False
+
+    def __len__(self) -> int:
+        return len(self.seq)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its end."""
+        return self.end is not None
+
+    def offers(self) -> list[LoggedOffer]:
+        """All delivered offers (of decisions of kind ``offer``), in order of arrival, ties by seq and position."""
+        out: list[LoggedOffer] = []
+        for i in np.flatnonzero(self.kind == Kind.OFFER):
+            record = self.full[int(self.seq[i])]
+            stamps = (int(self.captured_ns[i]), int(self.released_ns[i]), int(self.started_ns[i]))
+            for offer in record["offers"]:
+                said = {k: offer[k] for k in ("intention", "text", "confidence", "thread") if k in offer}
+                out.append(LoggedOffer(int(self.seq[i]), *stamps, int(offer["actionable_ns"]), **said))
+        return sorted(out, key=lambda o: (o.actionable_ns, o.seq))

@@ -1,0 +1,152 @@
+"""What is true of a recorded session, as far as scorers may know: when help was needed, with what, and until when.
+
+Truth is kept apart from the snapshots so that nothing of it can reach an agent; a run copies it into its own folder
+(``truth.json``), from where the run can be scored again without the recording.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from simulator.core.errors import InputError
+from simulator.core.types import SECOND
+
+__all__ = ["Assist", "Gap", "Intent", "Moment", "Opportunity", "Truth", "read", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Opportunity:
+    """A need for help: useful while ``opens_ns <= t < closes_ns``; ``acted_ns`` is when the user acted alone.
+
+    ``origin`` says where the window comes from: ``scenario``, ``recorded`` (an assistance event with the published
+    lead rule), ``label``. ``unservable`` names why it is counted but not scored, None for a real one.
+    """
+
+    id: str
+    opens_ns: int
+    closes_ns: int
+    intention: str
+    acted_ns: int | None = None
+    query: str | None = None
+    weight: float = 1.0
+    origin: str = "scenario"
+    unservable: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assist:
+    """An event in which the user worked with an assistant: ``[start_ns, end_ns)``."""
+
+    start_ns: int
+    end_ns: int
+    intention: str | None = None
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A stretch of the session without snapshots, with its reason."""
+
+    start_ns: int
+    end_ns: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One true intent of a trajectory under a profile (PIRA)."""
+
+    text: str
+    intention: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One sampled question of protocol ``moments``: was help needed at ``t_ns`` (1 s before an event starts)?"""
+
+    t_ns: int
+    positive: bool
+    intention: str | None = None
+    query: str | None = None
+    opportunity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """All of it for one session.
+
+    Attributes:
+        end_ns: end of the session (last snapshot + period).
+        period_ns: the stream's period.
+        known: False when nothing is known of needs (a live or foreign recording): such a run gives latency only.
+        changes_ns: instants at which app or title changed, in order.
+        acts_ns: instants at which the user acted on a need (asked an assistant), in order; the gate reads them.
+        intents: per profile name, the true intents of the trajectory; None when the session has no such truth.
+        moments: what protocol ``moments`` asks; empty for other protocols.
+        rule: how opportunities and moments were made, in words a reader of the result can check.
+    """
+
+    session: str
+    user: str
+    end_ns: int
+    period_ns: int = SECOND
+    known: bool = True
+    opportunities: tuple[Opportunity, ...] = ()
+    assists: tuple[Assist, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    changes_ns: tuple[int, ...] = ()
+    acts_ns: tuple[int, ...] = ()
+    intents: Mapping[str, tuple[Intent, ...]] | None = None
+    moments: tuple[Moment, ...] = ()
+    rule: str = ""
+
+    @property
+    def active_ns(self) -> int:
+        """Length of the session without its gaps; the hours of per-hour rates."""
+        return self.end_ns - sum(min(g.end_ns, self.end_ns) - max(g.start_ns, 0) for g in self.gaps)
+
+    @property
+    def servable(self) -> tuple[Opportunity, ...]:
+        """The opportunities that are scored."""
+        return tuple(o for o in self.opportunities if o.unservable is None)
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON form."""
+        return sha256(_dump(self).encode()).hexdigest()
+
+
+def _dump(truth: Truth) -> str:
+    return json.dumps(asdict(truth), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def write(truth: Truth, path: Path) -> None:
+    """Write ``truth.json``."""
+    path.write_text(_dump(truth) + "\n", encoding="utf-8")
+
+
+def read(path: Path) -> Truth:
+    """Read ``truth.json``.
+
+    Raises:
+        InputError: not a truth file of this version.
+    """
+    try:
+        raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        intents = raw.pop("intents")
+        made: dict[str, Any] = {
+            "opportunities": tuple(Opportunity(**o) for o in raw.pop("opportunities")),
+            "assists": tuple(Assist(**a) for a in raw.pop("assists")),
+            "gaps": tuple(Gap(**g) for g in raw.pop("gaps")),
+            "moments": tuple(Moment(**m) for m in raw.pop("moments")),
+            "changes_ns": tuple(raw.pop("changes_ns")),
+            "acts_ns": tuple(raw.pop("acts_ns")),
+            "intents": None if intents is None else {k: tuple(Intent(**i) for i in v) for k, v in intents.items()},
+        }
+        return Truth(**raw, **made)
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(path, f"not a truth file that this version reads ({error})") from error
