@@ -1,8 +1,8 @@
 """The start-up check on import names: ``agents``, ``memory`` and the like are words that others use too.
 
-The folders of this project are imported under their own names, and ``agents`` is also the import name of another
-distribution (``docs/decisions/001-import-names.md``). Where two of them meet in one environment, half of the house
-would be somebody else's: better one clear sentence before anything runs.
+The folders of this project are imported under their own names, and ``agents`` is also the import name of
+another distribution (``docs/decisions/001-import-names.md``). Where two of them meet in one environment, half of
+the house would be somebody else's: better one clear sentence before anything runs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def home_of(root: str) -> Path | None:
 
 
 def check(roots: Sequence[str] = ROOTS) -> None:
-    """Make sure that all four roots of the house are found under one folder: that of ``simulator``, which runs.
+    """Make sure that all four roots of the house are found under one folder, the one this module runs from.
 
     Takes well under 5 ms; the metadata of installed distributions are read only to name a culprit.
 
@@ -51,7 +51,8 @@ def check(roots: Sequence[str] = ROOTS) -> None:
             )
         raise UsageError(
             f"the package {quote(root)} of proact is hidden by {_owner(root)} in {found}: "
-            "give proact a virtual environment of its own (an agent built on that package can run in its own process)"
+            "give proact a virtual environment of its own "
+            "(an agent built on that package can run in its own process)"
         )
 
 

@@ -1,7 +1,7 @@
 """Doors that open late: a package names its public things and imports a module when one of them is asked for.
 
-An eager ``__init__`` would load every module of a room for the sake of one, and make ``import agents`` a circular
-import. The pattern, in each ``__init__.py``::
+An eager ``__init__`` would load every module of a room for the sake of one, and make ``import agents`` a
+circular import. The pattern, in each ``__init__.py``::
 
     if TYPE_CHECKING:                       # type checkers see the names
         from memory.base import MEMORIES

@@ -77,6 +77,6 @@ def test_nothing_foreign_means_nothing_said(tmp_path: Path) -> None:
 
 
 def test_the_check_reads_no_metadata_when_all_is_well() -> None:
-    code = "import sys; from simulator.cli.guard import check; check(); print('importlib.metadata' in sys.modules)"
+    code = "import sys, simulator.cli.guard as g; g.check(); print('importlib.metadata' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "False"
