@@ -1,0 +1,257 @@
+"""Reading a recorded session: read-only, nothing changed, rows streamed.
+
+Every fault of a file is an ``InputError`` with one sentence. Instants come out in stream time: ``t_ns`` 0 is the
+first snapshot.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from simulator.core.errors import InputError
+from simulator.core.types import SECOND
+from simulator.session.schema import APPLICATION_ID, COLUMNS, FILE_NAME, VERSION
+from simulator.session.truth import Gap
+
+__all__ = ["Header", "Reader", "connect", "is_session"]
+
+_MAGIC = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What is true of a session as a whole.
+
+    Attributes:
+        folder: where it lies.
+        utc_anchor_ns: UTC, ns since the epoch, of the first snapshot (``t_ns`` 0); None if unknown.
+        zero_ns: ``captured_ns`` of the first snapshot: what is taken off every instant of the file.
+        end_ns: end of the session in stream time.
+        monitor: the one monitor that is read, None for all rows.
+        monitors: rows by monitor.
+        state: ``recording`` (not closed), ``closed`` or ``recovered``.
+        gaps: in stream time and order.
+    """
+
+    folder: Path
+    session: str
+    user: str
+    period_ns: int
+    zone: str
+    state: str
+    utc_anchor_ns: int | None
+    zero_ns: int
+    end_ns: int
+    n_rows: int
+    monitor: int | None
+    monitors: dict[int, int]
+    gaps: tuple[Gap, ...]
+    profile: dict[str, str]
+    meta: dict[str, str]
+
+    @property
+    def file(self) -> Path:
+        """The database file."""
+        return self.folder / FILE_NAME
+
+
+def is_session(folder: Path) -> bool:
+    """Whether the folder looks like a recorded session (it holds a ``session.db``, sound or not)."""
+    return (folder / FILE_NAME).is_file()
+
+
+def connect(file: Path) -> sqlite3.Connection:
+    """A read-only connection to a session file, after its head has been checked.
+
+    Raises:
+        InputError: missing, empty, not SQLite, not a session, of a newer version.
+    """
+    if not file.is_file():
+        raise InputError(file, "there is no such file; a session is a folder with a session.db in it")
+    with file.open("rb") as stream:
+        head = stream.read(100)
+    if not head:
+        raise InputError(file, "the file is empty (0 bytes); nothing was recorded in it")
+    if len(head) < 100 or not head.startswith(_MAGIC):
+        raise InputError(file, "this is not an SQLite database, or its head is damaged")
+    version, application = int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big")
+    wal = file.with_name(file.name + "-wal")
+    unmerged = wal.exists() and wal.stat().st_size > 0
+    if not unmerged:
+        _check_ids(file, application, version)
+    # Without a write-ahead log nobody writes; `immutable` then keeps SQLite from leaving -shm and -wal files behind.
+    mode = "mode=ro" if unmerged else "mode=ro&immutable=1"
+    try:
+        connection = sqlite3.connect(f"{file.absolute().as_uri()}?{mode}", uri=True, check_same_thread=False)
+        if unmerged:
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            _check_ids(file, application, version)
+    except sqlite3.Error as error:
+        raise InputError(file, f"SQLite cannot open it ({error})") from error
+    return connection
+
+
+def _check_ids(file: Path, application: int, version: int) -> None:
+    if application != APPLICATION_ID:
+        raise InputError(
+            file,
+            f"a database, but not a session of proact (application_id {application:#x}); "
+            "databases of LifeTrace and ProAgentBench are read with `proact dataset import`",
+        )
+    if version > VERSION:
+        raise InputError(file, f"written by a newer proact (version {version}, this one reads up to {VERSION})")
+
+
+class Reader:
+    """One session, open for reading; a context manager.
+
+    Args:
+        folder: the session's folder, or its ``session.db``.
+        monitor: which monitor to read. None: all rows if no tick has several, else the monitor with most rows
+            (the lowest number of equals).
+
+    Raises:
+        InputError: any fault of the file, an empty session, a monitor that has no rows.
+    """
+
+    def __init__(self, folder: Path, *, monitor: int | None = None) -> None:
+        self.folder = folder.parent if folder.name == FILE_NAME else folder
+        self.file = self.folder / FILE_NAME
+        self._connection = connect(self.file)
+        try:
+            self.header = self._read_header(monitor)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        self._connection.close()
+
+    def cursor(self, columns: Sequence[str] = COLUMNS) -> sqlite3.Cursor:
+        """A cursor over the rows of the chosen monitor in the order written, with these columns."""
+        unknown = [c for c in columns if c not in COLUMNS]
+        if unknown:
+            raise ValueError(f"no such column: {unknown[0]}")
+        sql = f"SELECT {', '.join(columns)} FROM screenshots"
+        monitor = self.header.monitor
+        where, args = ("", ()) if monitor is None else (" WHERE monitor = ?", (monitor,))
+        return self._execute(f"{sql}{where} ORDER BY id", args)
+
+    def rows(self, columns: Sequence[str] = COLUMNS) -> Iterator[tuple[Any, ...]]:
+        """The rows of the chosen monitor, streamed; ``captured_ns`` as in the file.
+
+        Raises:
+            InputError: the file is damaged at some row.
+        """
+        try:
+            yield from self.cursor(columns)
+        except sqlite3.Error as error:
+            raise self.damaged(error) from error
+
+    def table(self, name: str, columns: Sequence[str], order: str = "id") -> list[tuple[Any, ...]]:
+        """All rows of a small table (events, opportunities, labels, gaps), with NULL for columns it lacks."""
+        have = {row[1] for row in self._execute(f"PRAGMA table_info({name})")}
+        if not have:
+            return []
+        chosen = ", ".join(c if c in have else f"NULL AS {c}" for c in columns)
+        return self.fetch(f"SELECT {chosen} FROM {name} ORDER BY {order}")
+
+    def fetch(self, sql: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of one question.
+
+        Raises:
+            InputError: the file is damaged.
+        """
+        try:
+            return self._execute(sql, args).fetchall()
+        except sqlite3.Error as error:
+            raise self.damaged(error) from error
+
+    def damaged(self, error: Exception) -> InputError:
+        """The error to raise for an SQLite error while reading."""
+        return InputError(self.file, f"the database is damaged ({error}); `proact dataset check` says how far it reads")
+
+    def _execute(self, sql: str, args: Sequence[Any] = ()) -> sqlite3.Cursor:
+        try:
+            return self._connection.execute(sql, args)
+        except sqlite3.Error as error:
+            raise self.damaged(error) from error
+
+    def _read_header(self, monitor: int | None) -> Header:
+        meta = {str(k): str(v) for k, v in self.fetch("SELECT key, value FROM meta ORDER BY key")}
+        profile = {str(k): str(v) for k, v in self.fetch("SELECT key, value FROM profile ORDER BY key")}
+        monitors: dict[int, int] = dict(
+            self.fetch("SELECT monitor, COUNT(*) FROM screenshots GROUP BY monitor ORDER BY monitor")
+        )
+        if not monitors:
+            raise InputError(self.file, "the session is empty: it holds no snapshot")
+        chosen = self._choose(monitor, monitors)
+        where, args = ("", ()) if chosen is None else (" WHERE monitor = ?", (chosen,))
+        first, last = (
+            self.fetch(f"SELECT captured_ns FROM screenshots{where} ORDER BY id {way} LIMIT 1", args)[0][0]
+            for way in ("ASC", "DESC")
+        )
+        for value in (first, last):
+            if type(value) is not int:
+                raise InputError(self.file, "an integer of nanoseconds", field="captured_ns", value=value)
+        period = self._int(meta, "period_ns", SECOND)
+        if period <= 0:
+            raise InputError(self.file, "a period above 0", field="meta.period_ns", value=period)
+        anchor = self._int(meta, "utc_anchor_ns", None)
+        stated = self._int(meta, "end_ns", None)
+        end = last + period if stated is None else max(stated, last + period)
+        gaps = self.table("gaps", ("from_tick", "to_tick", "reason"), order="from_tick, id")
+        return Header(
+            folder=self.folder,
+            session=meta.get("session") or self.folder.absolute().name,
+            user=meta.get("user") or "user",
+            period_ns=period,
+            zone=meta.get("zone") or "UTC",
+            state=meta.get("state") or "closed",
+            utc_anchor_ns=None if anchor is None else anchor + first,
+            zero_ns=first,
+            end_ns=end - first,
+            n_rows=sum(monitors.values()) if chosen is None else monitors[chosen],
+            monitor=chosen,
+            monitors=monitors,
+            gaps=tuple(Gap(a * period - first, (b + 1) * period - first, str(reason)) for a, b, reason in gaps),
+            profile=profile,
+            meta=meta,
+        )
+
+    def _choose(self, wanted: int | None, monitors: dict[int, int]) -> int | None:
+        if wanted is not None:
+            if wanted not in monitors:
+                raise InputError(
+                    self.file, f"no row has it; there are {sorted(monitors)}", field="monitor", value=wanted
+                )
+            return wanted if len(monitors) > 1 else None
+        if len(monitors) == 1:
+            return None
+        several = self.fetch(
+            "SELECT 1 FROM screenshots GROUP BY tick HAVING MIN(monitor) <> MAX(monitor) LIMIT 1"
+        )  # one monitor at a time means a recorder that follows the active window: all rows belong together
+        return max(monitors, key=lambda m: (monitors[m], -m)) if several else None
+
+    def _int(self, meta: dict[str, str], key: str, default: Any) -> Any:
+        if key not in meta:
+            return default
+        try:
+            return int(meta[key])
+        except ValueError:
+            raise InputError(self.file, "a whole number", field=f"meta.{key}", value=meta[key]) from None

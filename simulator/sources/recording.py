@@ -1,0 +1,125 @@
+"""A recorded session as a stream of snapshots, with held snapshots where the screen stood still.
+
+After a snapshot released at t, the last content is repeated at t + period, t + 2 periods, … as long as the next row is
+at least half a period further away and no gap covers the instant. Behind a gap nothing is repeated until something
+was seen again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from simulator.core.errors import InputError
+from simulator.core.taxonomy import category
+from simulator.core.types import ImageRef, Snapshot
+from simulator.session.reader import Header, Reader
+
+__all__ = ["Recording"]
+
+_COLUMNS = ("captured_ns", "app_name", "window_title", "file_path", "pixels_hash", "width", "height", "text", "id")
+_BLOCK = 2048  # rows a thread hop: big enough that the hop costs nothing, small enough for flat memory
+
+
+class Recording:
+    """A ``SnapshotSource`` over a native session. Reads its head at once and opens the file for each pass.
+
+    Args:
+        folder: the session's folder.
+        period_ns: the stream's period; None for the recording's own. A longer one leaves rows out (a row is kept when
+            it lies at least a period, less half a recorded one, after the last kept); a shorter one holds more.
+        monitor: see ``Reader``.
+
+    Raises:
+        InputError: at the start for faults of the file's head, in mid-stream for rows whose time is not an integer or
+            runs backwards.
+    """
+
+    def __init__(self, folder: Path, *, period_ns: int | None = None, monitor: int | None = None) -> None:
+        with Reader(folder, monitor=monitor) as reader:
+            self.header: Header = reader.header
+        self.period_ns = period_ns or self.header.period_ns
+        self.session, self.user = self.header.session, self.header.user
+        self.gaps = tuple((g.start_ns, g.end_ns, g.reason) for g in self.header.gaps)
+        self.end_ns: int | None = self.header.end_ns
+
+    async def snapshots(self) -> AsyncIterator[Snapshot]:
+        """Each snapshot once, held ones filled in; a fresh pass at every call."""
+        header, period = self.header, self.period_ns
+        folder, zero, half = header.folder, header.zero_ns, self.period_ns // 2
+        spacing = period - header.period_ns // 2 if period > header.period_ns else 0
+        covered = _Gaps(self.gaps)
+        index, last, t, content = 0, -1, 0, 0
+        app = title = kind = path = text = None
+        image: ImageRef | None = None
+        reader = await asyncio.to_thread(Reader, folder, monitor=header.monitor)
+        try:
+            cursor = await asyncio.to_thread(reader.cursor, _COLUMNS)
+            while rows := await asyncio.to_thread(_block, reader, cursor):
+                for captured, new_app, new_title, new_path, pixels, width, height, new_text, row in rows:
+                    if type(captured) is not int or captured < last:
+                        raise _bad_time(reader.file, row, captured, last)
+                    last = captured
+                    now = captured - zero
+                    if index:
+                        if spacing and now - t < spacing:
+                            continue
+                        while now - (t + period) >= half and not covered(t + period):
+                            t += period
+                            yield Snapshot(index, t, content, app, title, kind, image, text, True)
+                            index += 1
+                    if new_app != app or new_title != title:
+                        app, title = new_app, new_title
+                        kind = category(app, title)
+                    if new_path != path:
+                        path = new_path
+                        image = None if path is None else _image(folder, path, pixels, width, height)
+                    t = content = now
+                    text = new_text
+                    yield Snapshot(index, now, now, app, title, kind, image, text)
+                    index += 1
+        finally:
+            reader.close()
+        while header.end_ns - (t + period) >= half and not covered(t + period):
+            t += period
+            yield Snapshot(index, t, content, app, title, kind, image, text, True)
+            index += 1
+
+
+class _Gaps:
+    """Whether an instant lies in a gap; instants are asked in ascending order, so each gap is passed once."""
+
+    __slots__ = ("_gaps", "_i", "_reach")
+
+    def __init__(self, gaps: tuple[tuple[int, int, str], ...]) -> None:
+        self._gaps, self._i, self._reach = sorted(gaps), 0, 0
+
+    def __call__(self, t_ns: int) -> bool:
+        gaps = self._gaps
+        while self._i < len(gaps) and gaps[self._i][0] <= t_ns:
+            self._reach = max(self._reach, gaps[self._i][1])
+            self._i += 1
+        return self._i > 0 and t_ns < self._reach
+
+
+def _block(reader: Reader, cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
+    try:
+        return cursor.fetchmany(_BLOCK)
+    except sqlite3.Error as error:
+        raise reader.damaged(error) from error
+
+
+def _image(folder: Path, path: str, pixels: str | None, width: int | None, height: int | None) -> ImageRef:
+    return ImageRef(folder / PurePosixPath(path), pixels, width, height)
+
+
+def _bad_time(file: Path, row: int, value: object, last: int) -> InputError:
+    if type(value) is int:
+        return InputError(
+            file, f"time runs backwards here, after {last}", field=f"screenshots row {row}, captured_ns", value=value
+        )
+    said = "NULL" if value is None else value
+    return InputError(file, "an integer of nanoseconds", field=f"screenshots row {row}, captured_ns", value=said)
