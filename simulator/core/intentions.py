@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ALIASES", "INTENTIONS", "canonical"]
+__all__ = ["ALIASES", "INTENTIONS", "canonical", "key"]
 
 INTENTIONS: tuple[str, ...] = (
     "Information Lookup",
@@ -46,3 +46,12 @@ def canonical(text: str) -> str | None:
     """The category that a text names, by its own name or an alias, whatever its case; None if it names none."""
     folded = " ".join(text.casefold().replace(" / ", "/").split())
     return _BY_FOLDED.get(folded) or ALIASES.get(folded)
+
+
+def key(text: str) -> str:
+    """What two intentions are compared by: the category they name, else (a scenario's own intention) the folded text.
+
+    >>> key("information retrieval") == key("Information Lookup"), key(" Debug ") == key("debug")
+    (True, True)
+    """
+    return canonical(text) or " ".join(text.casefold().split())
