@@ -1,7 +1,225 @@
-"""Scenario files (the reader follows)."""
+"""Scenarios and sessions on disk to ``Play``s: what a run needs of each, checked before anything starts."""
 
 from __future__ import annotations
 
-from simulator.session.play import Play
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
-__all__ = ["Play"]
+from simulator.core.errors import InputError
+from simulator.core.intentions import INTENTIONS
+from simulator.core.taxonomy import DEFAULT, Taxonomy
+from simulator.core.taxonomy import load as load_taxonomy
+from simulator.core.types import Event, Label
+from simulator.session.history import History, merge, read_session, read_table
+from simulator.session.play import Play
+from simulator.session.reader import Header, Reader, is_session
+from simulator.session.scenario_file import Profile, ScenarioFile, json_schema, load, parse, read_mapping
+from simulator.session.scenario_truth import Intentions, StatedTruth, to_ns
+from simulator.session.schema import FILE_NAME
+from simulator.sources.recording import Recording
+
+__all__ = ["Play", "json_schema", "plays"]
+
+SUFFIXES = (".yaml", ".yml", ".toml")
+_IMAGES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif"})
+_SETTINGS = ("policy", "protocol", "gate", "seed")
+
+
+def plays(paths: Sequence[Path], **overrides: Any) -> list[Play]:
+    """Everything that the paths name, ready to be played, in the order given (folders: by name).
+
+    Args:
+        paths: scenario files, folders with a ``scenario.yaml`` (or .yml, .toml), recorded sessions, or folders of many
+            of these. In a folder of many the scenarios are played; without any, the sessions.
+        overrides: values that replace those of every scenario file (keys of ``ScenarioFile``); None replaces nothing.
+
+    Raises:
+        InputError: any fault of a file, in one sentence that names it.
+    """
+    given = {k: v for k, v in overrides.items() if v is not None}
+    out: list[Play] = []
+    taken: set[str] = set()
+    for path in paths:
+        for found in _find(Path(path)):
+            for play in _Case(found, given).plays():
+                key = _free(play.key, taken)
+                taken.add(key)
+                out.append(play if play.key == key else replace(play, key=key))
+    return out
+
+
+def _find(path: Path) -> Iterator[Path]:
+    """Scenario files and session folders under a path."""
+    if path.is_file():
+        if path.suffix.lower() in SUFFIXES:
+            yield path
+        elif path.name == FILE_NAME:
+            yield path.parent
+        else:
+            raise _foreign(path)
+        return
+    if not path.is_dir():
+        raise InputError(path, "there is no such file or folder")
+    if found := _scenario_in(path):
+        yield found
+    elif is_session(path):
+        yield path
+    else:
+        yield from _find_many(path)
+
+
+def _find_many(folder: Path) -> list[Path]:
+    scenarios: list[Path] = []
+    sessions: list[Path] = []
+    _walk(folder, 4, scenarios, sessions)
+    if not scenarios and not sessions:
+        raise _foreign(folder)
+    return scenarios or sessions
+
+
+def _walk(folder: Path, depth: int, scenarios: list[Path], sessions: list[Path]) -> None:
+    for inner in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
+        if found := _scenario_in(inner):
+            scenarios.append(found)
+        elif is_session(inner):
+            sessions.append(inner)
+        elif depth:
+            _walk(inner, depth - 1, scenarios, sessions)
+
+
+def _scenario_in(folder: Path) -> Path | None:
+    found = [folder / f"scenario{suffix}" for suffix in SUFFIXES if (folder / f"scenario{suffix}").is_file()]
+    if len(found) > 1:
+        raise InputError(folder, f"{found[0].name} and {found[1].name} stand side by side; keep one")
+    return found[0] if found else None
+
+
+def _foreign(path: Path) -> InputError:
+    want = "a scenario file (.yaml, .toml), a folder with a scenario.yaml, or a recorded session (session.db)"
+    inner = [path] if path.is_file() else sorted(path.iterdir())
+    if any(p.suffix.lower() == ".db" for p in inner):
+        return InputError(path, f"{want}; a LifeTrace database is read with `proact dataset import --format lifetrace`")
+    if any(p.suffix.lower() in _IMAGES for p in inner):
+        return InputError(path, f"{want}; a folder of images is read with `proact dataset import --format folder`")
+    return InputError(path, f"nothing to play here; wanted: {want}")
+
+
+def _free(key: str, taken: set[str]) -> str:
+    tried, n = key, 1
+    while tried.casefold() in {t.casefold() for t in taken}:
+        n += 1
+        tried = f"{key}-{n}"
+    return tried
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^\w.@+-]+", "-", text).strip("-.")[:80] or "session"
+
+
+@dataclass(slots=True)
+class _Case:
+    """One scenario file (or a bare session) on its way to plays."""
+
+    where: Path
+    overrides: Mapping[str, Any]
+
+    def plays(self) -> list[Play]:
+        spec, base = self._spec()
+        folder = (base / spec.session).resolve() if self.where.is_file() else base
+        if not is_session(folder):
+            raise InputError(self.where, f"there is no session.db in {folder}", field="session", value=spec.session)
+        with Reader(folder, monitor=spec.monitor) as reader:
+            return self._build(spec, base, reader)
+
+    def _spec(self) -> tuple[ScenarioFile, Path]:
+        if self.where.is_dir():
+            return parse({"session": ".", **self.overrides}, self.where), self.where
+        if not self.overrides:
+            return load(self.where), self.where.parent
+        load(self.where)  # faults of the file are told before those of the command line
+        return parse({**read_mapping(self.where), **self.overrides}, self.where), self.where.parent
+
+    def _build(self, spec: ScenarioFile, base: Path, reader: Reader) -> list[Play]:
+        header = reader.header
+        names = self._names(spec)
+        taxonomy = DEFAULT if spec.taxonomy is None else load_taxonomy(base / spec.taxonomy)
+        period = header.period_ns if spec.rate_hz is None else to_ns(1 / spec.rate_hz)
+        source = Recording(header.folder, period_ns=period, monitor=header.monitor, taxonomy=taxonomy)
+        source.user = spec.user or header.user
+        truths = StatedTruth(self.where, spec, reader, names, source.period_ns, source.user).by_profile()
+        history = self._history(spec, base, header, names, taxonomy)
+        digest = self._digest(spec, base, header)
+        settings = {k: v for k in _SETTINGS if (v := getattr(spec, k)) is not None}
+        return [
+            Play(
+                key=_slug((spec.name or header.session) + (f"@{name}" if name else "")),
+                user=source.user,
+                profile=self._profile(spec, base, header, name),
+                source=source,
+                truth=truth,
+                history=history,
+                intentions=names.known,
+                period_ns=source.period_ns,
+                window_ns=to_ns(spec.window_s),
+                segmentation=spec.segmentation,
+                settings=settings,
+                dataset_hash=digest,
+                where=self.where,
+            )
+            for name, truth in truths
+        ]
+
+    def _names(self, spec: ScenarioFile) -> Intentions:
+        given = tuple(spec.intentions or INTENTIONS)
+        if len({g.casefold() for g in given}) < len(given):
+            raise InputError(self.where, "each intention once", field="intentions")
+        return Intentions(given)
+
+    def _profile(self, spec: ScenarioFile, base: Path, header: Header, name: str | None) -> dict[str, str]:
+        given: Profile | None = spec.profile if name is None else (spec.profiles or {})[name]
+        if given is None:
+            return dict(header.profile)
+        raw: Mapping[str, Any] = read_mapping(base / given) if isinstance(given, str) else given
+        return {k: v if isinstance(v, str) else str(v) for k, v in raw.items()}
+
+    def _history(
+        self, spec: ScenarioFile, base: Path, header: Header, names: Intentions, taxonomy: Taxonomy
+    ) -> tuple[tuple[Event, Label | None], ...]:
+        parts: list[History] = []
+        user, anchor = spec.user or header.user, header.utc_anchor_ns
+        for i, entry in enumerate(spec.history):
+            path = base / entry
+            if path.is_file() and path.suffix.lower() in (".jsonl", ".csv"):
+                parts.append(read_table(path, user, anchor, names.canonical, taxonomy))
+            elif is_session(path):
+                parts.append(read_session(path, user, anchor, names.canonical, spec.segmentation, taxonomy))
+            else:
+                want = "the folder of an earlier session, or an event table that exists (.jsonl or .csv)"
+                raise InputError(self.where, want, field=f"history[{i}]", value=entry)
+        return merge(parts)
+
+    def _digest(self, spec: ScenarioFile, base: Path, header: Header) -> str:
+        """SHA-256 over the bytes of the recording, the scenario, and every file that it names."""
+        files = [header.file, header.file.with_name(header.file.name + "-wal")]
+        if self.where.is_file():
+            files.append(self.where)
+        profiles = [spec.profile, *(spec.profiles or {}).values()]
+        named = [p for p in profiles if isinstance(p, str)] + ([spec.taxonomy] if spec.taxonomy else []) + spec.history
+        files += [(base / n / FILE_NAME) if is_session(base / n) else base / n for n in named]
+        whole = sha256()
+        for file in files:
+            if file.is_file():
+                whole.update(_file_digest(file))
+        return whole.hexdigest()
+
+
+def _file_digest(file: Path) -> bytes:
+    one = sha256()
+    with file.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            one.update(chunk)
+    return one.digest()

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from simulator.core.errors import InputError
-from simulator.core.taxonomy import category
+from simulator.core.taxonomy import DEFAULT, Taxonomy
 from simulator.core.types import ImageRef, Snapshot
 from simulator.session.reader import Header, Reader
 
@@ -32,18 +32,22 @@ class Recording:
         period_ns: the stream's period; None for the recording's own. A longer one leaves rows out (a row is kept when
             it lies at least a period, less half a recorded one, after the last kept); a shorter one holds more.
         monitor: see ``Reader``.
+        taxonomy: fills the category of a snapshot.
 
     Raises:
         InputError: at the start for faults of the file's head, in mid-stream for rows whose time is not an integer or
             runs backwards.
     """
 
-    def __init__(self, folder: Path, *, period_ns: int | None = None, monitor: int | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, period_ns: int | None = None, monitor: int | None = None, taxonomy: Taxonomy = DEFAULT
+    ) -> None:
         with Reader(folder, monitor=monitor) as reader:
             self.header: Header = reader.header
         self.period_ns = period_ns or self.header.period_ns
+        self._category = taxonomy.category
         self.session, self.user = self.header.session, self.header.user
-        self.gaps = tuple((g.start_ns, g.end_ns, g.reason) for g in self.header.gaps)
+        self.gaps: Sequence[tuple[int, int, str]] = tuple((g.start_ns, g.end_ns, g.reason) for g in self.header.gaps)
         self.end_ns: int | None = self.header.end_ns
 
     async def snapshots(self) -> AsyncIterator[Snapshot]:
@@ -52,6 +56,7 @@ class Recording:
         folder, zero, half = header.folder, header.zero_ns, self.period_ns // 2
         spacing = period - header.period_ns // 2 if period > header.period_ns else 0
         covered = _Gaps(self.gaps)
+        category = self._category
         index, last, t, content = 0, -1, 0, 0
         app = title = kind = path = text = None
         image: ImageRef | None = None
@@ -94,7 +99,7 @@ class _Gaps:
 
     __slots__ = ("_gaps", "_i", "_reach")
 
-    def __init__(self, gaps: tuple[tuple[int, int, str], ...]) -> None:
+    def __init__(self, gaps: Sequence[tuple[int, int, str]]) -> None:
         self._gaps, self._i, self._reach = sorted(gaps), 0, 0
 
     def __call__(self, t_ns: int) -> bool:

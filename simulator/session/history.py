@@ -1,0 +1,305 @@
+"""A user's past before time 0: earlier sessions and event tables, as events with their labels.
+
+An event table is JSON lines or CSV with the columns ``start``, ``end`` (ISO 8601 with zone, or seconds relative to
+the session's first snapshot, negative for the past), ``app``, ``title``, ``summary``, ``assistance``, ``help``,
+``intention``, ``query``; only the first two must be there. Where no row says ``help``, labels follow from the
+assistance events by the rule of ``opportunities.label_events``.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from simulator.core.errors import InputError, nearest
+from simulator.core.taxonomy import DEFAULT, Taxonomy
+from simulator.core.types import SECOND, Event, Label, Snapshot
+from simulator.session.opportunities import label_events
+from simulator.session.reader import Reader
+from simulator.session.segmentation import Segmenter
+from simulator.session.truth import Assist
+
+__all__ = [
+    "COLUMNS",
+    "History",
+    "first_query",
+    "merge",
+    "parse_utc_ns",
+    "read_session",
+    "read_table",
+    "recorded_assists",
+    "recorded_events",
+]
+
+COLUMNS = ("start", "end", "app", "title", "summary", "assistance", "help", "intention", "query", "id")
+History = list[tuple[Event, Label | None]]
+Canonical = Callable[[str], str | None]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TRUE, _FALSE = frozenset({"1", "true", "yes"}), frozenset({"0", "false", "no"})
+
+
+def parse_utc_ns(text: str) -> int:
+    """ISO 8601 with a zone to nanoseconds since 1970 UTC, exact to the microsecond.
+
+    Raises:
+        ValueError: not ISO 8601, or without a zone.
+    """
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("no zone")
+    since = moment - _EPOCH
+    return (since.days * 86400 + since.seconds) * SECOND + since.microseconds * 1000
+
+
+def read_table(
+    path: Path, user: str, anchor_ns: int | None, canonical: Canonical, taxonomy: Taxonomy = DEFAULT
+) -> History:
+    """The events of a table before time 0, in order of their ends.
+
+    Args:
+        path: ``.jsonl`` or ``.csv``.
+        user: whose events they are.
+        anchor_ns: UTC of time 0; needed when the table has calendar times.
+        canonical: maps what a table calls an intention to its category, None for an unknown one.
+        taxonomy: fills the category of an event.
+
+    Raises:
+        InputError: names file, line and column.
+    """
+    rows = list(_csv(path) if path.suffix.lower() == ".csv" else _jsonl(path))
+    events: list[Event] = []
+    assists: list[Assist] = []
+    said: dict[str, Label] = {}
+    for line, row in rows:
+        event, label, assist = _event(path, line, row, user, anchor_ns, canonical, taxonomy)
+        events.append(event)
+        if assist is not None:
+            assists.append(assist)
+        if label is not None:
+            said[event.id] = label
+    if not said:
+        return label_events(events, assists)[0]
+    ordered = sorted(events, key=lambda e: (e.end_ns, e.start_ns, e.id))
+    return [(event, said.get(event.id)) for event in ordered]
+
+
+def read_session(
+    folder: Path, user: str, anchor_ns: int | None, canonical: Canonical, rule: str, taxonomy: Taxonomy = DEFAULT
+) -> History:
+    """An earlier session as history: its events, or where it has none, what the rule cuts out of its snapshots.
+
+    Raises:
+        InputError: any fault of the session, a session that ends after time 0, no calendar time on either side.
+    """
+    with Reader(folder) as reader:
+        header = reader.header
+        if anchor_ns is None or header.utc_anchor_ns is None:
+            raise InputError(reader.file, "an earlier session needs a calendar time (meta.utc_anchor_ns) on both sides")
+        shift = header.utc_anchor_ns - anchor_ns
+        if shift + header.end_ns > header.period_ns:
+            raise InputError(reader.file, "history must end before the session starts, and this one ends after it")
+        events = recorded_events(reader, taxonomy) or list(_segmented(reader, rule, taxonomy))
+        assists = recorded_assists(reader, canonical)
+    moved = [replace(e, user=user, start_ns=e.start_ns + shift, end_ns=min(e.end_ns + shift, 0)) for e in events]
+    asked = [replace(a, start_ns=a.start_ns + shift, end_ns=a.end_ns + shift) for a in assists]
+    return label_events(moved, asked)[0]
+
+
+def recorded_events(reader: Reader, taxonomy: Taxonomy = DEFAULT) -> list[Event]:
+    """The events that a session's own table holds, in stream time; without those excluded by a side file."""
+    header = reader.header
+    columns = ("id", "start_ns", "end_ns", "app_name", "window_title", "is_llm_event", "event_summary", "excluded")
+    return [
+        Event(
+            id=f"{header.session}/e{number}",
+            user=header.user,
+            start_ns=start - header.zero_ns,
+            end_ns=end - header.zero_ns,
+            app=app,
+            title=title,
+            category=taxonomy.category(app, title),
+            summary=summary,
+            assistance=bool(assistance),
+        )
+        for number, start, end, app, title, assistance, summary, excluded in reader.table(
+            "events", columns, order="start_ns, id"
+        )
+        if start is not None and end is not None and excluded is None
+    ]
+
+
+def recorded_assists(reader: Reader, canonical: Canonical) -> list[Assist]:
+    """The assistance events that a session's own table holds, in stream time and order.
+
+    Raises:
+        InputError: an intention that is none of the categories.
+    """
+    columns = ("id", "start_ns", "end_ns", "is_llm_event", "user_intention", "conversation", "excluded")
+    out: list[Assist] = []
+    for number, start, end, assistance, intention, conversation, excluded in reader.table("events", columns):
+        if not assistance or start is None or end is None or excluded is not None:
+            continue
+        if intention is not None and (known := canonical(str(intention))) is None:
+            raise InputError(
+                reader.file, "unknown intention", field=f"events row {number}, user_intention", value=intention
+            )
+        category = None if intention is None else known
+        zero = reader.header.zero_ns
+        out.append(Assist(start - zero, max(end, start) - zero, category, first_query(conversation)))
+    return sorted(out, key=lambda a: (a.start_ns, a.end_ns))
+
+
+def first_query(conversation: str | None) -> str | None:
+    """The user's first question in a conversation as ProAgentBench stores it (JSON with ``user_queries``)."""
+    if not conversation:
+        return None
+    try:
+        raw = json.loads(conversation)
+    except ValueError:
+        return None
+    queries = raw.get("user_queries") if isinstance(raw, dict) else raw
+    if isinstance(queries, str):
+        queries = [queries]
+    for query in queries if isinstance(queries, list) else []:
+        text = query.get("content") or query.get("text") if isinstance(query, dict) else query
+        if isinstance(text, str) and text.strip():
+            return text.strip()
+    return None
+
+
+def _segmented(reader: Reader, rule: str, taxonomy: Taxonomy) -> Iterator[Event]:
+    header = reader.header
+    segmenter = Segmenter(header.user, header.session, rule)
+    gaps = iter(sorted(header.gaps, key=lambda g: g.start_ns))
+    gap = next(gaps, None)
+    for captured, app, title in reader.rows(("captured_ns", "app_name", "window_title")):
+        now = captured - header.zero_ns
+        while gap is not None and gap.start_ns <= now:
+            closed = segmenter.gap(gap.start_ns)
+            gap = next(gaps, None)
+            if closed:
+                yield closed
+        closed = segmenter.push(Snapshot(0, now, now, app, title, taxonomy.category(app, title)))
+        if closed:
+            yield closed
+    last = segmenter.flush(header.end_ns)
+    if last:
+        yield last
+
+
+def _jsonl(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line, parse_constant=_refuse)
+        except ValueError as error:
+            raise InputError(f"{path}, line {number}", f"not JSON ({error}); a torn last line?") from error
+        if not isinstance(row, dict):
+            raise InputError(f"{path}, line {number}", "one JSON object a line")
+        yield number, row
+
+
+def _csv(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    reader = csv.DictReader(_text(path).splitlines())
+    for row in reader:
+        if None in row:
+            raise InputError(f"{path}, line {reader.line_num}", "more fields than the head names")
+        yield reader.line_num, {k: v for k, v in row.items() if v not in ("", None)}
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is not a number")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise InputError(path, "a text file in UTF-8") from error
+
+
+def _event(
+    path: Path,
+    line: int,
+    row: Mapping[str, Any],
+    user: str,
+    anchor_ns: int | None,
+    canonical: Canonical,
+    taxonomy: Taxonomy,
+) -> tuple[Event, Label | None, Assist | None]:
+    where = f"{path}, line {line}"
+    for key in row:
+        if key not in COLUMNS:
+            raise InputError(where, f"unknown column; {nearest(key, COLUMNS)}", field=key)
+    start, end = (_instant(where, row, key, anchor_ns) for key in ("start", "end"))
+    if end < start:
+        raise InputError(where, "the event ends before it starts", field="end", value=row["end"])
+    if end > 0:
+        raise InputError(where, "history must lie before the session's first snapshot", field="end", value=row["end"])
+    intention = None
+    if (said := row.get("intention")) is not None and (intention := canonical(str(said))) is None:
+        raise InputError(where, "unknown intention", field="intention", value=said)
+    app, title, summary, query = (_words(where, row, key) for key in ("app", "title", "summary", "query"))
+    assistance = _truth(where, row, "assistance") or False
+    event_id = str(row.get("id") or f"{path.stem}/{line}")
+    event = Event(event_id, user, start, end, app, title, taxonomy.category(app, title), summary, assistance=assistance)
+    helped = _truth(where, row, "help")
+    label = None if helped is None else Label(event_id, user, helped, end, intention, query)
+    assist = Assist(start, end, intention, query) if assistance else None
+    return event, label, assist
+
+
+def _instant(where: str, row: Mapping[str, Any], key: str, anchor_ns: int | None) -> int:
+    value = row.get(key)
+    if value is None:
+        raise InputError(where, "this column is missing", field=key)
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        pass
+    else:
+        if not math.isfinite(seconds) or isinstance(value, bool):
+            raise InputError(where, "a finite number of seconds", field=key, value=value)
+        return round(seconds * SECOND)
+    try:
+        utc = parse_utc_ns(str(value))
+    except ValueError:
+        want = "seconds before the session (negative) or an ISO time with zone, such as 2025-10-20T09:30:00Z"
+        raise InputError(where, want, field=key, value=value) from None
+    if anchor_ns is None:
+        raise InputError(where, "calendar times need a session that knows its own (meta.utc_anchor_ns)", field=key)
+    return utc - anchor_ns
+
+
+def _truth(where: str, row: Mapping[str, Any], key: str) -> bool | None:
+    value = row.get(key)
+    if value is None or isinstance(value, bool):
+        return value
+    word = str(value).strip().lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise InputError(where, "true or false", field=key, value=value)
+
+
+def _words(where: str, row: Mapping[str, Any], key: str) -> str | None:
+    value = row.get(key)
+    if value is not None and not isinstance(value, str):
+        raise InputError(where, "a text", field=key, value=value)
+    return value
+
+
+def merge(parts: Sequence[History]) -> tuple[tuple[Event, Label | None], ...]:
+    """Several pasts of one user as one, in order of the events' ends."""
+    return tuple(sorted((p for part in parts for p in part), key=lambda p: (p[0].end_ns, p[0].start_ns, p[0].id)))

@@ -1,0 +1,204 @@
+"""What may stand in a scenario file, and the sentences for what may not.
+
+YAML or TOML by suffix. The published JSON schema is ``docs/scenario.schema.json``, written by ``json_schema()``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+
+from simulator.core.errors import InputError, nearest
+
+__all__ = ["AssistSpec", "IntentSpec", "OpportunitySpec", "ScenarioFile", "TruthSpec", "json_schema", "load", "parse"]
+
+Seconds = Annotated[float, Field(allow_inf_nan=False)]
+Text = Annotated[str, Field(min_length=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class OpportunitySpec(_Strict):
+    """A need for help, useful from ``opens_s`` until before ``closes_s``, seconds since the first snapshot."""
+
+    opens_s: Seconds
+    closes_s: Seconds
+    intention: Text
+    acted_s: Seconds | None = Field(None, description="when the user acted alone, for example asked an assistant")
+    query: str | None = Field(None, description="the user's own question")
+    weight: Annotated[float, Field(gt=0)] = 1.0
+    id: Text | None = None
+
+
+class AssistSpec(_Strict):
+    """A stretch in which the user worked with an assistant."""
+
+    start_s: Seconds
+    end_s: Seconds
+    intention: Text | None = None
+    query: str | None = None
+
+
+class IntentSpec(_Strict):
+    """One true intent of a trajectory (PIRA)."""
+
+    text: Text
+    intention: Text | None = None
+
+
+def _kind_of_intent(value: Any) -> str:
+    return "words" if isinstance(value, str) else "given"
+
+
+Intents = list[
+    Annotated[Annotated[Text, Tag("words")] | Annotated[IntentSpec, Tag("given")], Discriminator(_kind_of_intent)]
+]
+
+
+class TruthSpec(_Strict):
+    """When help was needed: windows, assistance events from which windows are derived, or intents by profile."""
+
+    opportunities: list[OpportunitySpec] | None = None
+    assists: list[AssistSpec] | None = Field(
+        None, description="events with an assistant; without opportunities, these are derived by the published rule"
+    )
+    intents: dict[str, Intents] | None = Field(None, description="per profile name, the true intents of the session")
+
+
+def _kind_of_truth(value: Any) -> str:
+    return "word" if isinstance(value, str) else "given"
+
+
+def _kind_of_profile(value: Any) -> str:
+    return "file" if isinstance(value, str) else "given"
+
+
+Scalar = str | int | float | bool
+Profile = Annotated[
+    Annotated[Text, Tag("file")] | Annotated[dict[str, Scalar], Tag("given")], Discriminator(_kind_of_profile)
+]
+
+
+class ScenarioFile(_Strict):
+    """A session with profile, truth, history and rules of play."""
+
+    session: Text = Field(".", description="folder of the recorded session, relative to this file")
+    name: Text | None = Field(None, description="name of the unit in results; else the session's")
+    description: str | None = None
+    user: Text | None = Field(None, description="whose memory it is; else as the session says")
+    profile: Profile | None = Field(None, description="facts about the user: a mapping, or a YAML or TOML file")
+    profiles: dict[str, Profile] | None = Field(None, description="several users: the session is played once for each")
+    truth: Annotated[
+        Annotated[Literal["recorded", "none"], Tag("word")] | Annotated[TruthSpec, Tag("given")],
+        Discriminator(_kind_of_truth),
+    ] = Field("recorded", description="recorded: as the session's own tables say")
+    history: list[Text] = Field(
+        default_factory=list, description="earlier sessions (folders) and event tables (.jsonl, .csv), relative"
+    )
+    intentions: list[Text] | None = Field(None, min_length=1, description="categories; default the 16 of ProAgentBench")
+    rate_hz: Annotated[float, Field(gt=0, le=1000)] | None = Field(None, description="default: the recording's own")
+    window_s: Annotated[float, Field(gt=0)] = Field(300.0, description="how far back the history reaches")
+    segmentation: Literal["app", "app_title", "app_clean_title"] = "app_title"
+    monitor: int | None = Field(None, description="which screen; default the one with most rows")
+    taxonomy: Text | None = Field(None, description="YAML file that extends the classes of applications")
+    policy: Text | None = None
+    protocol: Literal["stream", "moments", "trajectory"] | None = None
+    gate: Text | bool | None = None
+    seed: int | None = Field(None, ge=0)
+
+
+def json_schema() -> dict[str, Any]:
+    """The schema of a scenario file (JSON Schema 2020-12)."""
+    schema = ScenarioFile.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "proact scenario"}
+
+
+def load(path: Path) -> ScenarioFile:
+    """Read a scenario file.
+
+    Raises:
+        InputError: unreadable, not YAML or TOML, an unknown key, a value that does not fit.
+    """
+    return parse(read_mapping(path), path)
+
+
+def parse(raw: Mapping[str, Any], where: Path) -> ScenarioFile:
+    """Check what was read."""
+    try:
+        return ScenarioFile.model_validate(raw)
+    except ValidationError as error:
+        raise _sentence(error, where) from None
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """A YAML or TOML file that holds a mapping.
+
+    Raises:
+        InputError: anything else, a key given twice.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix.lower() == ".toml":
+            return tomllib.loads(text)
+        raw = yaml.load(text, Loader=_Loader)
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise InputError(path, "a text file in UTF-8") from error
+    except (yaml.YAMLError, tomllib.TOMLDecodeError) as error:
+        said = " ".join(str(error).split())
+        raise InputError(path, f"cannot be read as {'TOML' if path.suffix == '.toml' else 'YAML'}: {said}") from error
+    if not isinstance(raw, dict):
+        raise InputError(path, "the file must hold a mapping of keys to values")
+    return {str(k): v for k, v in raw.items()}
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without double keys: the second would silently replace the first."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable) and key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} is given twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+_TAGS = frozenset({"word", "given", "file", "words"})
+
+
+def _sentence(error: ValidationError, where: Path) -> InputError:
+    fault = error.errors(include_url=False)[0]
+    places = [p for p in fault["loc"] if p not in _TAGS]
+    field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in places).lstrip(".") or None
+    value = fault.get("input")
+    if fault["type"] == "extra_forbidden":
+        known = _model_at(places[:-1]).model_fields
+        return InputError(where, f"unknown key; {nearest(str(places[-1]), known)}", field=field)
+    if fault["type"] == "missing":
+        return InputError(where, "this key is missing", field=field)
+    if fault["type"] == "literal_error" and isinstance(value, str):
+        options = fault.get("ctx", {}).get("expected", "")
+        words = [w.strip(" '") for w in options.replace(" or ", ",").split(",")]
+        return InputError(where, f"not one of the choices; {nearest(value, words)}", field=field, value=value)
+    said = None if isinstance(value, dict | list) else value
+    return InputError(where, str(fault["msg"]).removeprefix("Input "), field=field, value=said)
+
+
+def _model_at(places: Sequence[Any]) -> type[BaseModel]:
+    for place in reversed([p for p in places if isinstance(p, str)]):
+        for name, model in (("opportunities", OpportunitySpec), ("assists", AssistSpec), ("truth", TruthSpec)):
+            if place == name:
+                return model
+    return IntentSpec if "intents" in places else ScenarioFile

@@ -1,0 +1,215 @@
+"""The truth that a scenario states, or that a session recorded, checked against the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from simulator.core.errors import InputError, nearest
+from simulator.core.intentions import canonical
+from simulator.core.types import SECOND
+from simulator.session.history import recorded_assists
+from simulator.session.opportunities import LeadRule, Released, derive, mark_unservable
+from simulator.session.reader import Reader
+from simulator.session.scenario_file import IntentSpec, OpportunitySpec, ScenarioFile, TruthSpec
+from simulator.session.truth import Assist, Intent, Opportunity, Truth
+
+__all__ = ["Intentions", "StatedTruth", "to_ns"]
+
+
+def to_ns(seconds: float) -> int:
+    """Seconds of a file as nanoseconds."""
+    return round(seconds * SECOND)
+
+
+class Intentions:
+    """The categories in use, with the other names of the standard ones."""
+
+    def __init__(self, known: tuple[str, ...]) -> None:
+        self.known = known
+        self._folded = {name.casefold(): name for name in known}
+
+    def canonical(self, text: str) -> str | None:
+        """The category that a text names, None for none."""
+        own = self._folded.get(" ".join(text.split()).casefold())
+        if own is None and (other := canonical(text)) in self.known:
+            return other
+        return own
+
+    def check(self, where: Path, field: str, text: str) -> str:
+        """The category that a text names; InputError with the nearest for none."""
+        found = self.canonical(text)
+        if found is None:
+            raise InputError(where, f"unknown intention; {nearest(text, self.known)}", field=field, value=text)
+        return found
+
+
+class StatedTruth:
+    """The truth that a scenario gives, checked against the session."""
+
+    def __init__(
+        self, where: Path, spec: ScenarioFile, reader: Reader, names: Intentions, period_ns: int, user: str
+    ) -> None:
+        self.where, self.spec, self.reader, self.names = where, spec, reader, names
+        self.header, self.period_ns, self.user = reader.header, period_ns, user
+        self.rule = LeadRule()
+        self._released: Released | None = None
+
+    def by_profile(self) -> list[tuple[str | None, Truth]]:
+        """One truth a profile; a scenario without ``profiles`` has one, named None."""
+        profiles = None if self.spec.profiles is None else list(self.spec.profiles)
+        intents = self._intents(profiles)
+        if self.spec.profile is not None and profiles is not None:
+            raise InputError(self.where, "give profile or profiles, not both", field="profiles")
+        if profiles is None:
+            return [(None, self._truth(intents))]
+        if not profiles:
+            raise InputError(self.where, "at least one profile", field="profiles")
+        return [(name, self._truth(None if intents is None else {name: intents.get(name, ())})) for name in profiles]
+
+    def _truth(self, intents: Mapping[str, tuple[Intent, ...]] | None) -> Truth:
+        spec, header = self.spec.truth, self.header
+        assists: tuple[Assist, ...] = ()
+        needs: tuple[Opportunity, ...] = ()
+        known, rule = True, "none: nothing is known of needs"
+        if spec == "recorded":
+            needs, assists, rule = self._recorded()
+            known = bool(needs or assists)
+        elif spec == "none":
+            known = False
+        else:
+            needs, assists, rule = self._given(spec)
+        acts = sorted({a.start_ns for a in assists} | {n.acted_ns for n in needs if n.acted_ns is not None})
+        return Truth(
+            session=header.session,
+            user=self.user,
+            end_ns=header.end_ns,
+            period_ns=self.period_ns,
+            known=known,
+            opportunities=needs,
+            assists=assists,
+            gaps=header.gaps,
+            acts_ns=tuple(acts),
+            intents=intents,
+            rule=rule if known else "none: nothing is known of needs",
+        )
+
+    def _recorded(self) -> tuple[tuple[Opportunity, ...], tuple[Assist, ...], str]:
+        assists = tuple(recorded_assists(self.reader, self.names.canonical))
+        columns = ("id", "opens_ns", "closes_ns", "intention", "acted_ns", "query", "weight", "origin")
+        rows = self.reader.table("opportunities", columns, order="opens_ns, closes_ns, id")
+        if not rows:
+            if not assists:
+                return (), (), ""
+            return derive(assists, self.released, self.header.gaps, self.rule), assists, self.rule.text
+        zero, needs = self.header.zero_ns, []
+        for name, opens, closes, intention, acted, query, weight, origin in rows:
+            kept = self.names.check(self.reader.file, f"opportunities row {name}, intention", str(intention))
+            need = Opportunity(str(name), opens - zero, closes - zero, kept, None if acted is None else acted - zero,
+                               query, float(weight), str(origin))  # fmt: skip
+            needs.append(self._sound(need, self.reader.file, f"opportunities row {name}"))
+        self._apart(needs, self.reader.file, "opportunities")
+        return tuple(needs), assists, "recorded: the session's own table of opportunities"
+
+    def _given(self, spec: TruthSpec) -> tuple[tuple[Opportunity, ...], tuple[Assist, ...], str]:
+        assists = self._assists(spec)
+        if spec.opportunities is None:
+            if spec.assists is None and spec.intents is None:
+                raise InputError(self.where, "give opportunities, assists or intents (or the word none)", field="truth")
+            if spec.assists is None:
+                return (), (), "scenario: intents of the whole session, no windows"
+            return derive(assists, self.released, self.header.gaps, self.rule), assists, self.rule.text
+        needs: list[Opportunity] = []
+        taken: set[str] = set()
+        for i, given in enumerate(spec.opportunities):
+            field = f"truth.opportunities[{i}]"
+            need = self._sound(self._need(given, i, field), self.where, field)
+            if need.id in taken:
+                raise InputError(self.where, "each id once", field=f"{field}.id", value=need.id)
+            taken.add(need.id)
+            needs.append(need)
+        self._apart(needs, self.where, "truth.opportunities")
+        ordered = sorted(needs, key=lambda n: (n.opens_ns, n.closes_ns, n.id))
+        return tuple(ordered), assists, "scenario: windows as written in the scenario file"
+
+    def _need(self, given: OpportunitySpec, i: int, field: str) -> Opportunity:
+        return Opportunity(
+            id=given.id or f"o{i}",
+            opens_ns=to_ns(given.opens_s),
+            closes_ns=to_ns(given.closes_s),
+            intention=self.names.check(self.where, f"{field}.intention", given.intention),
+            acted_ns=None if given.acted_s is None else to_ns(given.acted_s),
+            query=given.query,
+            weight=given.weight,
+        )
+
+    def _sound(self, need: Opportunity, where: Path, field: str) -> Opportunity:
+        end = self.header.end_ns
+        if need.closes_ns <= need.opens_ns:
+            raise InputError(where, "the window must close after it opens", field=field, value=_span(need))
+        if not 0 <= need.opens_ns < end:
+            want = f"the window must open within the session (0 to {end / SECOND:g} s)"
+            raise InputError(where, want, field=field, value=_span(need))
+        if need.acted_ns is not None and need.acted_ns < need.opens_ns:
+            raise InputError(where, "the user cannot act before the window opens", field=field, value=_span(need))
+        if not 0 < need.weight < float("inf"):
+            raise InputError(where, "a weight above 0", field=f"{field}.weight", value=need.weight)
+        return mark_unservable(need, self.released, self.rule)
+
+    def _apart(self, needs: Iterable[Opportunity], where: Path, field: str) -> None:
+        last: dict[str, Opportunity] = {}
+        for need in sorted(needs, key=lambda n: (n.opens_ns, n.closes_ns, n.id)):
+            before = last.get(need.intention)
+            if before is not None and need.opens_ns < before.closes_ns:
+                want = f"two windows of {need.intention} overlap: {_span(before)} and {_span(need)}"
+                raise InputError(where, f"{want}; join them", field=field)
+            last[need.intention] = need
+
+    def _assists(self, spec: TruthSpec) -> tuple[Assist, ...]:
+        out: list[Assist] = []
+        for i, given in enumerate(spec.assists or ()):
+            field = f"truth.assists[{i}]"
+            if given.end_s < given.start_s:
+                raise InputError(self.where, "it must end after it starts", field=field)
+            intention = None
+            if given.intention is not None:
+                intention = self.names.check(self.where, f"{field}.intention", given.intention)
+            out.append(Assist(to_ns(given.start_s), to_ns(given.end_s), intention, given.query))
+        return tuple(sorted(out, key=lambda a: (a.start_ns, a.end_ns)))
+
+    def _intents(self, profiles: list[str] | None) -> dict[str, tuple[Intent, ...]] | None:
+        given = self.spec.truth.intents if isinstance(self.spec.truth, TruthSpec) else None
+        if given is None:
+            return None
+        if profiles is not None:
+            for name in given:
+                if name not in profiles:
+                    raise InputError(
+                        self.where, f"no such profile; {nearest(name, profiles)}", field="truth.intents", value=name
+                    )
+        elif len(given) > 1:
+            raise InputError(self.where, "intents of several profiles need `profiles`", field="truth.intents")
+        return {name: tuple(self._intent(name, i, one) for i, one in enumerate(all_)) for name, all_ in given.items()}
+
+    def _intent(self, profile: str, i: int, given: str | IntentSpec) -> Intent:
+        if isinstance(given, str):
+            return Intent(given)
+        if given.intention is None:
+            return Intent(given.text)
+        field = f"truth.intents.{profile}[{i}].intention"
+        return Intent(given.text, self.names.check(self.where, field, given.intention))
+
+    @property
+    def released(self) -> Released:
+        """The session's instants, read when a window first needs them."""
+        if self._released is None:
+            zero = self.header.zero_ns
+            times = np.fromiter((row[0] - zero for row in self.reader.rows(("captured_ns",))), dtype=np.int64)
+            self._released = Released(times, self.header.gaps, self.period_ns, self.header.end_ns)
+        return self._released
+
+
+def _span(need: Opportunity) -> str:
+    return f"{need.opens_ns / SECOND:g} to {need.closes_ns / SECOND:g} s"
