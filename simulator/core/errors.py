@@ -4,7 +4,7 @@
 
     ProactError                 exit 1
     ├── UsageError              exit 2   a wrong word on the command line, an impossible combination
-    │   └── InputError          exit 2   a file with something wrong in it: names file, field, value, what would be right
+    │   └── InputError          exit 2   a file with something wrong in it: file, field, value, what would be right
     ├── TimeError               exit 1   time asked to run backwards, a call without a duration: a bug of ours
     └── JournalMiss             exit 2   a journal that does not hold the decision asked for
 """

@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.core.types import Decision, Event, Label, MemoryItem, Observation, Offer, Query, Setup, Snapshot
+from simulator.core.types import Decision, Event, Label, MemoryItem, Observation, Offer, Query, Snapshot
 
 __all__ = ["Agent", "Embedder", "History", "Memory", "MemoryView", "Meter", "SnapshotSource"]
 

@@ -153,11 +153,13 @@ class Registry(Generic[T]):
         sys.modules[module_name] = module
         try:
             spec.loader.exec_module(module)
-        except Exception as error:  # noqa: BLE001 - any error of a user's file is theirs, said in one line
+        except Exception as error:  # any error of a file of the user's is theirs, said in one line
             raise UsageError(f"{self.kind} {quote(name)}: {path} failed to import: {error!r}") from error
         try:
             loaded: Callable[..., T] = getattr(module, attribute)
         except AttributeError:
             classes = [k for k, v in vars(module).items() if inspect.isclass(v) and v.__module__ == module_name]
-            raise UsageError(f"{self.kind}: {path} has no class {quote(attribute)}; {nearest(attribute, classes)}") from None
+            raise UsageError(
+                f"{self.kind}: {path} has no class {quote(attribute)}; {nearest(attribute, classes)}"
+            ) from None
         return loaded

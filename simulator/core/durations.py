@@ -1,0 +1,41 @@
+"""Durations as people write them, read exactly into integer nanoseconds."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+__all__ = ["parse_duration", "show_duration"]
+
+_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+_FORM = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|min|h)\s*")
+
+
+def parse_duration(text: str) -> int:
+    """``350ms``, ``1.5s``, ``10min`` in nanoseconds; a unit is required.
+
+    >>> parse_duration("350ms"), parse_duration("1.5s")
+    (350000000, 1500000000)
+
+    Raises:
+        ValueError: no such form, or finer than a nanosecond.
+    """
+    match = _FORM.fullmatch(text)
+    if match is None:
+        raise ValueError(f"'{text}' is not a duration such as 350ms, 1.5s or 10min")
+    ns = Decimal(match[1]) * _UNITS[match[2]]
+    if ns != ns.to_integral_value():
+        raise ValueError(f"'{text}' is finer than a nanosecond")
+    return int(ns)
+
+
+def show_duration(ns: int) -> str:
+    """The shortest exact spelling.
+
+    >>> show_duration(350_000_000), show_duration(90_000_000_000), show_duration(0)
+    ('350ms', '90s', '0s')
+    """
+    for unit in ("s", "ms", "us"):
+        if ns % _UNITS[unit] == 0:
+            return f"{ns // _UNITS[unit]}{unit}"
+    return f"{ns}ns"

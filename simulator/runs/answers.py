@@ -1,0 +1,166 @@
+"""An agent's answer as the engine takes it: checked, with its charge, whichever clock it came from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator.core.errors import TimeError, quote
+from simulator.core.types import SILENT, Decision, Offer
+from simulator.runs.lanes import Outcome
+from simulator.runs.records import Kind
+from simulator.timing.meter import SilentMeter
+
+__all__ = ["Answer", "from_outcome", "from_record"]
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came of a call.
+
+    ``charge_ns`` is what it costs; ``offers`` carry their own instants relative to the start; ``fields`` are further
+    fields of the record, in order; ``ended_real_ns`` the lane's stamp; ``censored``: stopped before its end, so the
+    charge is a lower bound.
+    """
+
+    charge_ns: int
+    kind: Kind = Kind.SILENT
+    offers: tuple[tuple[Offer, int], ...] = ()
+    retracted: tuple[str, ...] = ()
+    fields: dict[str, Any] = field(default_factory=dict)
+    ended_real_ns: int = 0
+    guarded: bool = False
+    censored: bool = False
+    notes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def plain(self) -> bool:
+        """A silence with nothing else to say, which the log may fold."""
+        return self.kind is Kind.SILENT and not self.fields and not self.retracted
+
+    def __post_init__(self) -> None:
+        if type(self.charge_ns) is not int or self.charge_ns < 0:
+            raise TimeError(f"a call without a duration was about to be charged: {self.charge_ns!r}")
+
+
+def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_ns: int, *, timed: bool) -> Answer:
+    """Check what an agent returned and put its meter's books beside it.
+
+    Whether it timed out is decided here by its charge, never from an exception that the agent could raise or swallow.
+    ``timed``: charges are real time, so the meter's instants mean something.
+    """
+    meter.close()
+    decision: Decision = SILENT
+    error = outcome.error
+    if outcome.stopped:
+        return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns, censored=True, fields=_books(meter, timed))
+    if charge_ns > timeout_ns and (error is None or error[0] not in ("timeout", "agent_lost")):
+        error = ("timeout", f"charged {charge_ns / 1e9:.3f} s, the limit is {timeout_ns / 1e9:g} s")
+        charge_ns = charge_ns if timed else timeout_ns
+    if error is None:
+        if outcome.value is not SILENT:
+            wrong = _nonsense(outcome.value)
+            if wrong is None:
+                decision = outcome.value
+            else:
+                error = ("nonsense", wrong)
+        if not meter.touched and decision is SILENT and error is None:
+            return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns, guarded=outcome.guarded)
+    fields = _books(meter, timed)
+    if decision.parse_rule is not None:
+        fields["parse_rule"] = decision.parse_rule
+    offers = _offers(decision, meter, charge_ns) if error is None else ()
+    if error is not None:
+        fields["error"] = {"kind": error[0], "text": error[1]}
+        kind = Kind.ERROR
+    elif decision.unparsed:
+        kind = Kind.UNPARSED
+    else:
+        kind = Kind.OFFER if offers else Kind.SILENT
+    notes = meter.notes if meter.touched else {}
+    return Answer(
+        charge_ns, kind, offers, decision.retracted, fields, outcome.ended_real_ns, outcome.guarded, False, notes
+    )
+
+
+def _offers(decision: Decision, meter: SilentMeter, charge_ns: int) -> tuple[tuple[Offer, int], ...]:
+    emitted = (
+        [(offer, charge_ns if at is None else min(at, charge_ns)) for offer, at in meter.emitted]
+        if meter.touched
+        else []
+    )
+    said = {id(offer) for offer, _ in emitted}
+    return (*emitted, *((offer, charge_ns) for offer in decision.offers if id(offer) not in said))
+
+
+def _books(meter: SilentMeter, timed: bool) -> dict[str, Any]:
+    """The meter's entries as fields of the record, those that were made."""
+    if not meter.touched:
+        return {}
+    books: dict[str, Any] = {}
+    if timed and meter.first_token_ns is not None:
+        books["first_token_ns"] = meter.first_token_ns  # relative: the engine adds the start
+    if timed and meter.stages_ns:
+        books["stages_ns"] = dict(sorted(meter.stages_ns.items()))
+    if timed and meter.throttle_ns:
+        books["throttle_ns"] = meter.throttle_ns
+    if meter.retries:
+        books["retries"] = meter.retries
+    if meter.tokens:
+        books["tokens"] = dict(meter.tokens)
+        books["cost"] = meter.cost  # None: unknown, never 0
+    if meter.memory_hits:
+        books["memory_hits"] = meter.memory_hits
+    if meter.notes:
+        books["notes"] = dict(sorted(meter.notes.items()))
+    return books
+
+
+def _nonsense(value: Any) -> str | None:
+    """Why a returned value is no decision, None if it is one."""
+    if not isinstance(value, Decision):
+        return f"returned {type(value).__name__}, not a Decision"
+    if not isinstance(value.offers, tuple | list) or not isinstance(value.retracted, tuple | list):
+        return "offers and retracted must be tuples"
+    for offer in value.offers:
+        if not isinstance(offer, Offer):
+            return f"an offer is of type {type(offer).__name__}, not Offer"
+        if not isinstance(offer.intention, str) or not offer.intention or not isinstance(offer.text, str):
+            return "an offer needs an intention and a text, both str"
+        sure = offer.confidence
+        if sure is not None and not (isinstance(sure, int | float) and math.isfinite(sure) and 0 <= sure <= 1):
+            return f"confidence {quote(sure)} is not a number from 0 to 1"
+        if not isinstance(offer.thread, str | None):
+            return "a thread is named by a str"
+    if any(not isinstance(name, str) for name in value.retracted):
+        return "retracted names threads or intentions, each a str"
+    return None
+
+
+_FIELDS = ("stages_ns", "throttle_ns", "retries", "tokens", "cost", "memory_hits", "notes", "parse_rule", "error")
+
+
+def from_record(record: Mapping[str, Any]) -> Answer:
+    """A decision of an earlier run's log as an answer: what a journal replays."""
+    started = record["started_ns"]
+    kind = Kind[record["kind"].upper()]
+    fields = {k: record[k] for k in _FIELDS if k in record}
+    if "first_token_ns" in record:
+        fields = {"first_token_ns": record["first_token_ns"] - started, **fields}
+    offers = tuple(
+        (Offer(o["intention"], o.get("text", ""), o.get("confidence"), o.get("thread")), o["actionable_ns"] - started)
+        for o in record.get("offers", ())
+    )
+    if kind is Kind.SUPERSEDED:
+        kind = Kind.OFFER if offers else Kind.SILENT
+    return Answer(
+        record["actionable_ns"] - started,
+        kind,
+        offers,
+        tuple(record.get("retracted", ())),
+        fields,
+        censored=kind is Kind.CANCELLED,
+        notes=record.get("notes", {}),
+    )

@@ -1,0 +1,426 @@
+"""One agent on one session: the kernel's events in order, the agent's decisions through the seam, all into the log.
+
+Data walks one way: the source's next snapshot is scheduled; when it happens it is released into the mailbox, the world
+learns what it proves (events closed, labels known), and at the end of the instant idle places of the lane take memory
+writes first, then snapshots. A decision's answer comes back as a completion and is logged. The same path serves all
+clocks: ``timing.pace`` decides whether the world waits, ``runs.seam`` what a call costs.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from anyio.abc import TaskGroup
+
+from memory.view import LabelBook, View
+from simulator.core.errors import JournalMiss
+from simulator.core.protocols import Memory, MemoryView, SnapshotSource
+from simulator.core.types import Event, Label, Observation, Snapshot
+from simulator.runs.answers import Answer
+from simulator.runs.config import Settings
+from simulator.runs.history import HistoryView, Recent
+from simulator.runs.labels import Asks
+from simulator.runs.records import Flag, Kind
+from simulator.runs.runlog import LogWriter, flag_names
+from simulator.runs.seam import Seam
+from simulator.session.truth import Truth
+from simulator.timing.kernel import Kernel, Priority
+from simulator.timing.mailbox import Mailbox
+from simulator.timing.meter import SilentMeter
+from simulator.timing.pace import Held, Paced
+from simulator.timing.tasks import task_group
+
+__all__ = ["Engine", "Tally"]
+
+_NEVER = 1 << 62
+
+
+class _Flight:
+    """A call on its way: of a decision (``snapshot``) or a memory write (``write``)."""
+
+    __slots__ = (
+        "answer",
+        "cancelled",
+        "dropped",
+        "flags",
+        "released_ns",
+        "seq",
+        "snapshot",
+        "started_ns",
+        "what",
+        "write",
+    )
+
+    def __init__(self, what: str, seq: int, started_ns: int, released_ns: int, dropped: int = 0, flags: int = 0,
+                 snapshot: Snapshot | None = None, write: _Write | None = None) -> None:  # fmt: skip
+        self.what, self.seq, self.started_ns, self.released_ns = what, seq, started_ns, released_ns
+        self.dropped, self.flags, self.snapshot, self.write = dropped, flags, snapshot, write
+        self.answer: Answer | None = None
+        self.cancelled = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    what: str
+    event: Event
+    label: Label | None
+    available_ns: int
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted while a unit ran; the deterministic part goes into the log's end line."""
+
+    released: int = 0
+    decisions: int = 0
+    offers: int = 0
+    errors: int = 0
+    unparsed: int = 0
+    superseded: int = 0
+    cancelled: int = 0
+    never_seen: int = 0
+    writes: int = 0
+    writes_after_end: int = 0
+    overruns: int = 0
+
+
+class Engine:
+    """Plays one session into one agent.
+
+    Args:
+        source: the snapshots.
+        truth: read for what the world reveals (the user's acts) and for the moments to ask; never shown to the agent.
+        seam: agent and memory.
+        memory: the memory as the views read it; None when it is inert, and then nothing is written either.
+        book: labels known before time 0.
+        recent: the history view's keeper, with the last events before time 0.
+        profile: of the user.
+        settings: the unit's rules.
+        log: where records go.
+        pace: how simulated time is tied to real time.
+    """
+
+    def __init__(self, source: SnapshotSource, truth: Truth, seam: Seam, memory: Memory | None, book: LabelBook,
+                 recent: Recent, profile: Mapping[str, str], settings: Settings, log: LogWriter,
+                 pace: Held | Paced, nothing: MemoryView) -> None:  # fmt: skip
+        self._source, self._truth, self._seam, self._memory, self._book = source, truth, seam, memory, book
+        self._recent, self._profile, self._settings, self._log, self._pace = recent, profile, settings, log, pace
+        self._nothing = nothing
+        self._kernel = Kernel()
+        self._mailbox = Mailbox(settings.policy)
+        self._places = settings.policy.places
+        self._asks = Asks(truth)
+        self._writes: deque[_Write] = deque()
+        self._flights: dict[int, _Flight] = {}
+        self._alone = settings.protocol != "stream"
+        self._end_ns = source.end_ns if source.end_ns is not None else _NEVER
+        self._gaps = deque(sorted((start, reason) for start, _, reason in source.gaps))
+        self._next_gap_ns = self._gaps[0][0] if self._gaps else _NEVER
+        self._seq = 0
+        self._newest_offer = -1
+        self._newest: Snapshot | None = None
+        self._to_ask: deque[tuple[Snapshot | None, int | None]] = deque()
+        self._cold = True
+        self._group: TaskGroup | None = None
+        self._overrun_ns = truth.period_ns
+        self.tally = Tally()
+        self.changes_ns: list[int] = []
+        self.notes: dict[str, int] = {}
+
+    # ------------------------------------------------------------------ the loop
+
+    async def run(self) -> None:
+        """Play until nothing will happen any more."""
+        snapshots = self._source.snapshots()
+        self._snapshots: AsyncIterator[Snapshot] = snapshots
+        for moment in self._truth.moments if self._settings.protocol == "moments" else ():
+            self._kernel.schedule(moment.t_ns, Priority.TIMER, moment.t_ns)
+        try:
+            async with task_group() as group:
+                self._group = group
+                await self._pull()
+                await self._play()
+        finally:
+            await snapshots.aclose()  # type: ignore[attr-defined]
+        if self._settings.protocol == "trajectory":
+            await self._finish()
+        self.tally.never_seen = self._mailbox.n_dropped + len(self._mailbox)
+        self.tally.writes_after_end = len(self._writes)
+
+    async def _play(self) -> None:
+        kernel, pace = self._kernel, self._pace
+        while await pace.turn(kernel, len(self._flights)):
+            priority, event = kernel.pop_with_priority()
+            if priority == Priority.SNAPSHOT:
+                self._release(event)
+                await self._pull()
+            elif priority == Priority.COMPLETION:
+                self._complete(event)
+            elif priority == Priority.WORLD:
+                self._writes.append(event)
+            else:
+                self._to_ask.append((self._newest, event))
+            if not kernel.more_now():
+                await self._dispatch()
+        for flight in self._flights.values():
+            raise JournalMiss(
+                f"the journal holds only a cancelled decision for snapshot {flight.snapshot and flight.snapshot.index}, "
+                "and nothing cancels it here: its full charge is unknown"
+            )
+
+    async def _pull(self) -> None:
+        """Schedule the source's next snapshot: one ahead, so that memory stays flat."""
+        async for snapshot in self._snapshots:
+            self._kernel.schedule(snapshot.captured_ns, Priority.SNAPSHOT, snapshot)
+            return
+
+    # ------------------------------------------------------------------ the world
+
+    def _release(self, snapshot: Snapshot) -> None:
+        """A snapshot happens: the world learns what it proves, the mailbox gets it."""
+        self.tally.released += 1
+        t = snapshot.captured_ns
+        closed = None
+        if t >= self._next_gap_ns:
+            closed = self._pass_gaps(t)
+        closed = self._recent.saw(snapshot) or closed
+        self._newest = snapshot
+        if closed is not None:
+            self._closed(closed, t)
+        if self._settings.policy.cancels and self._flights and not self._alone:
+            self._cancel()
+        if self._alone:
+            if self._settings.protocol == "trajectory":
+                self._to_ask.append((snapshot, None))
+        else:
+            self._mailbox.put(snapshot, self._places - len(self._flights))
+
+    def _pass_gaps(self, t: int) -> Event | None:
+        """Recording stopped before this snapshot: what was open ended when it stopped."""
+        closed = None
+        while self._gaps and self._gaps[0][0] <= t:
+            start, _ = self._gaps.popleft()
+            closed = self._recent.gap(start) or closed
+        self._next_gap_ns = self._gaps[0][0] if self._gaps else _NEVER
+        return closed
+
+    def _closed(self, event: Event, t: int) -> None:
+        """An event is proven closed at ``t``: the memory may have it, and what is known of it."""
+        if event.end_ns == t:
+            self.changes_ns.append(t)
+        if self._memory is None or self._settings.memory_mode == "frozen":
+            return
+        event, label = self._asks.settle(event, t)
+        self._kernel.schedule(t, Priority.WORLD, _Write("observe", event, None, t))
+        if label is not None:
+            self._kernel.schedule(t, Priority.WORLD, _Write("feedback", event, label, t))
+
+    # ------------------------------------------------------------------ the lane
+
+    async def _dispatch(self) -> None:
+        """End of an instant: idle places take memory writes, then snapshots. Nothing starts at or after the end."""
+        if self._alone:
+            while self._writes:
+                await self._write(self._writes.popleft())
+            while self._to_ask:
+                await self._ask(*self._to_ask.popleft())
+            return
+        while self._pace.stamp(self._kernel) < self._end_ns:
+            if self._writes:
+                if (
+                    self._flights
+                ):  # decisions in flight read as of their start: a write waits for them, and new ones for it
+                    return
+                await self._write(self._writes.popleft())
+            elif len(self._mailbox) and len(self._flights) < self._places:
+                snapshot, dropped = self._mailbox.take()
+                await self._decide(snapshot, dropped, None)
+            else:
+                return
+            if self._kernel.more_now():  # it cost nothing: its completion comes first
+                return
+
+    async def _ask(self, snapshot: Snapshot | None, moment_ns: int | None) -> None:
+        """A question asked alone, outside the stream's time."""
+        if snapshot is None:
+            self.notes["moment_without_snapshot"] = self.notes.get("moment_without_snapshot", 0) + 1
+        else:
+            await self._decide(snapshot, 0, moment_ns)
+
+    async def _decide(self, snapshot: Snapshot, dropped: int, moment_ns: int | None, what: str = "decide") -> None:
+        started = self._pace.stamp(self._kernel)
+        released = snapshot.captured_ns if moment_ns is None else moment_ns
+        flags = (Flag.HELD if snapshot.held else 0) | (Flag.COLD if self._cold else 0)
+        self._cold = False
+        flight = _Flight(what, self._seq, started, released, dropped, flags, snapshot)
+        self._seq += 1
+        history = HistoryView(self._recent, started)
+
+        def look(meter: SilentMeter) -> Observation:
+            memory = self._nothing if self._memory is None else self._view(snapshot, started, meter)
+            user = self._source.user
+            return Observation(snapshot, started, user, history, self._profile, memory, meter)
+
+        self._flights[flight.seq] = flight
+        if self._pace.concurrent:
+            assert self._group is not None
+            self._group.start_soon(self._fly, flight, look)
+        else:
+            self._arrive(flight, await self._seam.decide(snapshot.index, look, moment_ns, what))
+
+    def _view(self, snapshot: Snapshot, started: int, meter: SilentMeter) -> MemoryView:
+        assert self._memory is not None
+        where = (snapshot.app, snapshot.title, snapshot.category)
+        return View(self._memory, self._book, self._source.user, started, *where, meter)
+
+    async def _write(self, write: _Write) -> None:
+        started = self._pace.stamp(self._kernel)
+        flight = _Flight(write.what, self._seq, started, write.available_ns, write=write)
+        self._seq += 1
+        self._flights[flight.seq] = flight
+        if self._pace.concurrent:
+            assert self._group is not None
+            self._group.start_soon(self._fly, flight, None)
+        else:
+            self._arrive(flight, await self._seam.write(write.what, write.event, write.label))
+
+    async def _fly(self, flight: _Flight, look: Any) -> None:
+        """A call beside the running world."""
+        if flight.write is not None:
+            answer = await self._seam.write(flight.what, flight.write.event, flight.write.label)
+        else:
+            assert flight.snapshot is not None
+            answer = await self._seam.decide(flight.snapshot.index, look)
+            if flight.cancelled:
+                await self._seam.told_cancelled()
+        flight.answer = answer
+        assert isinstance(self._pace, Paced)
+        self._pace.post(self._kernel, answer.ended_real_ns, flight)
+
+    def _arrive(self, flight: _Flight, answer: Answer) -> None:
+        """A call made while the world stood still: its charge moves the world now."""
+        flight.answer = answer
+        if self._alone:
+            self._complete(flight, flight.started_ns + answer.charge_ns)
+        elif not answer.censored:
+            self._kernel.schedule(flight.started_ns + answer.charge_ns, Priority.COMPLETION, flight)
+
+    def _cancel(self) -> None:
+        """A newer snapshot stops the running decision (memory writes go on)."""
+        running = [f for f in self._flights.values() if f.write is None and not f.cancelled]
+        for flight in running:
+            flight.cancelled = True
+        if self._pace.concurrent:
+            if running:
+                self._seam.stop_running()
+            return
+        for flight in running:
+            del self._flights[flight.seq]
+            self._record(flight, Kind.CANCELLED, self._kernel.now_ns)
+
+    # ------------------------------------------------------------------ what came of it
+
+    def _complete(self, flight: _Flight, ended_ns: int | None = None) -> None:
+        if self._flights.pop(flight.seq, None) is None:
+            return  # it was cancelled before
+        ended = self._kernel.now_ns if ended_ns is None else ended_ns
+        answer = flight.answer
+        assert answer is not None
+        if flight.write is not None:
+            self._written(flight, flight.write, answer, ended)
+            return
+        if ended >= self._end_ns:
+            flight.flags |= Flag.AFTER_END
+        kind = Kind.CANCELLED if flight.cancelled else answer.kind
+        assert flight.snapshot is not None
+        if kind is Kind.OFFER or (answer.retracted and kind is Kind.SILENT):
+            if flight.snapshot.index < self._newest_offer:
+                kind = Kind.SUPERSEDED
+            else:
+                self._newest_offer = flight.snapshot.index
+        if ended - flight.started_ns > self._overrun_ns:
+            self.tally.overruns += 1
+        for key, n in answer.notes.items():
+            self.notes[key] = self.notes.get(key, 0) + n
+        self._record(flight, kind, ended)
+
+    def _written(self, flight: _Flight, write: _Write, answer: Answer, ended: int) -> None:
+        """A memory write is visible from its completion on."""
+        if write.label is not None:
+            self._book.add(write.event, write.label)
+        self.tally.writes += 1
+        self._log.record(
+            {
+                "kind": "memory_write",
+                "seq": flight.seq,
+                "what": write.what,
+                "event": write.event.id,
+                "available_ns": write.available_ns,
+                "started_ns": flight.started_ns,
+                "done_ns": ended,
+                **answer.fields,
+            }
+        )
+
+    def _record(self, flight: _Flight, kind: Kind, ended: int) -> None:
+        """Into the log: folded if there is nothing to say, whole if there is."""
+        tally, answer, snapshot = self.tally, flight.answer, flight.snapshot
+        assert answer is not None
+        assert snapshot is not None
+        tally.decisions += 1
+        if kind is Kind.SILENT and answer.plain and flight.what == "decide":
+            self._log.silence(
+                flight.seq, snapshot.index, snapshot.captured_ns, snapshot.content_ns,
+                flight.released_ns, flight.started_ns, ended, flight.dropped, flight.flags,
+            )  # fmt: skip
+            return
+        self._count(kind)
+        self._log.record(_full_record(flight, kind, ended, answer, snapshot))
+
+    def _count(self, kind: Kind) -> None:
+        name = {Kind.OFFER: "offers", Kind.ERROR: "errors"}.get(kind, kind.name.lower())
+        if kind is not Kind.SILENT:
+            setattr(self.tally, name, getattr(self.tally, name) + 1)
+
+    async def _finish(self) -> None:
+        """Protocol trajectory: an agent with ``finish`` is asked once more, with all it has seen."""
+        last = self._recent.seen[-1] if self._recent.seen else None
+        if last is not None and self._seam.can_finish:
+            await self._decide(last, 0, None, "finish")
+
+
+def _full_record(flight: _Flight, kind: Kind, ended: int, answer: Answer, snapshot: Snapshot) -> dict[str, Any]:
+    """A decision's line, in the published order of fields; what was not said is left out."""
+    record: dict[str, Any] = {"kind": kind.name.lower()}
+    if flight.what != "decide":
+        record["what"] = flight.what
+    record |= {
+        "seq": flight.seq,
+        "snapshot": snapshot.index,
+        "captured_ns": snapshot.captured_ns,
+        "content_ns": snapshot.content_ns,
+        "released_ns": flight.released_ns,
+        "started_ns": flight.started_ns,
+    }
+    fields = dict(answer.fields)
+    first = fields.pop("first_token_ns", None)
+    if first is not None:
+        record["first_token_ns"] = flight.started_ns + first
+    record["actionable_ns"] = ended
+    record["dropped_before"] = flight.dropped
+    record.update(fields)
+    if answer.offers:
+        record["offers"] = [_offer(offer, flight.started_ns + at, ended) for offer, at in answer.offers]
+    if answer.retracted:
+        record["retracted"] = list(answer.retracted)
+    if flight.flags:
+        record["flags"] = flag_names(flight.flags)
+    return record
+
+
+def _offer(offer: Any, ready_ns: int, ended: int) -> dict[str, Any]:
+    said = {"intention": offer.intention, "text": offer.text, "confidence": offer.confidence, "thread": offer.thread}
+    return {k: v for k, v in said.items() if v is not None} | {"actionable_ns": min(ready_ns, ended)}

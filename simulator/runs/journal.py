@@ -1,0 +1,126 @@
+"""An earlier run's log as a journal: its decisions by what was asked, with their charges.
+
+A miss is an error that names the missing call; it never falls through to a live one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simulator.core.errors import InputError, JournalMiss, UsageError
+from simulator.runs import runlog
+from simulator.runs.answers import Answer, from_record
+from simulator.runs.records import Kind, RunLog
+from simulator.timing.latency import Empirical
+
+__all__ = ["Journal", "empirical", "unit_logs"]
+
+
+class Journal:
+    """Decisions and memory writes of one unit.
+
+    Args:
+        path: its ``decisions.jsonl``.
+        log: the log, where it has been read already.
+    """
+
+    def __init__(self, path: Path, log: RunLog | None = None) -> None:
+        self.path = path
+        self.log = runlog.read(path) if log is None else log
+        finish = {seq for seq, r in self.log.full.items() if r.get("what") == "finish"}
+        asked = [i for i, seq in enumerate(self.log.seq.tolist()) if seq not in finish]
+        self._by_snapshot = {int(self.log.snapshot[i]): i for i in asked}
+        self._writes = {(w["what"], w["event"]): w for w in self.log.writes}
+        self._finish = next((r for r in self.log.full.values() if r.get("what") == "finish"), None)
+        self._moments = {int(t): i for i, t in enumerate(self.log.released_ns)}
+
+    def check(self, header: Mapping[str, Any]) -> None:
+        """Refuse a journal of another session, agent or protocol.
+
+        Raises:
+            UsageError: naming the field that differs.
+        """
+        for field in ("session", "dataset", "protocol", "agent", "memory", "memory_mode"):
+            if self.log.header.get(field) != header.get(field):
+                raise UsageError(
+                    f"{self.path}: this journal is of another run: its {field} is "
+                    f"'{self.log.header.get(field)}', here it is '{header.get(field)}'"
+                )
+
+    def decision(self, snapshot: int, moment_ns: int | None = None) -> Answer:
+        """The decision on a snapshot (or at a moment).
+
+        Raises:
+            JournalMiss: it is not there.
+        """
+        i = self._by_snapshot.get(snapshot) if moment_ns is None else self._moments.get(moment_ns)
+        if i is None:
+            at = f"snapshot {snapshot}" if moment_ns is None else f"moment {moment_ns} ns"
+            raise JournalMiss(f"{self.path}: the journal holds no decision for {at}; record one under the same policy")
+        record = self.log.full.get(int(self.log.seq[i]))
+        if record is not None:
+            return from_record(record)
+        return Answer(int(self.log.actionable_ns[i] - self.log.started_ns[i]))
+
+    @property
+    def has_finish(self) -> bool:
+        """Whether the run ended with a final question."""
+        return self._finish is not None
+
+    def finish(self) -> Answer:
+        """The final answer of a trajectory.
+
+        Raises:
+            JournalMiss: it is not there.
+        """
+        if self._finish is None:
+            raise JournalMiss(f"{self.path}: the journal holds no final decision (finish)")
+        return from_record(self._finish)
+
+    def write(self, what: str, event: str) -> Answer:
+        """A memory write.
+
+        Raises:
+            JournalMiss: it is not there.
+        """
+        record = self._writes.get((what, event))
+        if record is None:
+            raise JournalMiss(f"{self.path}: the journal holds no memory write {what} of event {event}")
+        error = {"error": record["error"]} if "error" in record else {}
+        return Answer(record["done_ns"] - record["started_ns"], Kind.ERROR if error else Kind.SILENT, fields=error)
+
+
+def unit_logs(run: Path) -> list[Path]:
+    """The logs of a run folder's units, sorted; a log file or a unit's folder stands for itself.
+
+    Raises:
+        InputError: there are none.
+    """
+    if run.is_file():
+        return [run]
+    found = sorted(run.glob("units/**/decisions.jsonl")) or sorted(run.glob("decisions.jsonl"))
+    if not found:
+        raise InputError(run, "not a run folder: it holds no units/…/decisions.jsonl")
+    return found
+
+
+def empirical(run: Path) -> Empirical:
+    """``from:RUN``: the service times of a run's finished decisions and memory writes, pooled over its units.
+
+    Raises:
+        InputError: no run, or no finished decision in it.
+    """
+    decide: list[int] = []
+    write: list[int] = []
+    for path in unit_logs(run):
+        log = runlog.read(path)
+        whole = log.kind != Kind.CANCELLED  # a cancelled one is only a lower bound
+        decide.extend((log.actionable_ns - log.started_ns)[whole].tolist())
+        write.extend(w["done_ns"] - w["started_ns"] for w in log.writes)
+    if not decide:
+        raise InputError(run, "holds no finished decision to resample latencies from")
+    return Empirical(str(run), tuple(np.sort(decide).tolist()), tuple(np.sort(write).tolist() if write else ()))

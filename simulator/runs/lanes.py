@@ -1,0 +1,206 @@
+"""Where an agent runs: inline for agents that never suspend, else a thread and event loop of its own.
+
+No agent can stall the simulator, escape it or fool it: a call is bounded from outside, whatever it does with
+cancellation, exceptions or tasks; what goes wrong becomes an ``Outcome`` with an error, never an exception here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.core.errors import quote
+from simulator.core.types import MS, SECOND
+from simulator.timing.clock import real_ns
+
+__all__ = ["GRACE_NS", "InlineLane", "Lane", "Outcome", "ThreadLane"]
+
+GRACE_NS = SECOND
+INLINE_LIMIT_NS = 100 * MS
+Work = Callable[[], Coroutine[Any, Any, Any]]
+_owner: ContextVar[int | None] = ContextVar("proact_call", default=None)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a call ended. ``error`` is (kind, text); ``ended_real_ns`` the lane's own stamp; ``service_ns`` the real time
+    from hand-over to that stamp. ``guarded``: the real-time guard stopped it. ``stopped``: the engine cancelled it.
+    """
+
+    value: Any
+    error: tuple[str, str] | None
+    service_ns: int
+    ended_real_ns: int
+    guarded: bool = False
+    stopped: bool = False
+
+
+class Lane:
+    """Base of the lanes. ``lost`` is set when an agent did not come back: every later call is an error at once."""
+
+    lost = False
+
+    async def run(self, work: Work, limit_ns: int) -> Outcome:
+        """Make the call, for at most ``limit_ns`` of real time plus the grace."""
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        """Free what the lane holds."""
+
+    def stop_running(self) -> None:
+        """Cancel the calls in flight; each ends as ``stopped``."""
+
+
+def _said(error: BaseException) -> tuple[str, str]:
+    """An agent's exception as a record: its type and a short text. Cancellation and exits are errors like others."""
+    text = str(error)
+    return "agent_error", type(error).__name__ + (f": {quote(text, 200)[1:-1]}" if text else "")
+
+
+class InlineLane(Lane):
+    """Runs the coroutine on the spot. The agent has declared that it neither suspends nor blocks.
+
+    ``slow`` tells that a call took over 100 ms: the engine then moves the agent to a thread of its own.
+    """
+
+    slow = False
+
+    async def run(self, work: Work, limit_ns: int) -> Outcome:
+        """See ``Lane``."""
+        begun = real_ns()
+        value, error = None, None
+        coroutine = work()
+        try:
+            coroutine.send(None)
+        except StopIteration as stop:
+            value = stop.value
+        except (GeneratorExit, KeyboardInterrupt):
+            raise
+        except BaseException as raised:  # noqa: BLE001 - the border to foreign code
+            error = _said(raised)
+        else:
+            coroutine.close()
+            error = ("agent_error", "declared inline, but it suspended")
+        ended = real_ns()
+        if ended - begun > INLINE_LIMIT_NS:
+            self.slow = True
+        return Outcome(value, error, ended - begun, ended)
+
+
+class ThreadLane(Lane):
+    """A daemon thread with an event loop. Each call is one task; the loop outlives whatever an agent does to it."""
+
+    def __init__(self, name: str = "agent") -> None:
+        self._loop = asyncio.new_event_loop()
+        self._closing = False
+        self._running: dict[int, tuple[asyncio.Task[Any], list[bool]]] = {}
+        self._children: dict[int, weakref.WeakSet[asyncio.Task[Any]]] = {}
+        self.allows_background = False
+        self._loop.set_task_factory(self._owned_task)
+        self._thread = threading.Thread(target=self._serve, name=f"lane-{name}", daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        while not self._closing:
+            with contextlib.suppress(BaseException):  # a left-behind task that exits, an agent that stops its loop
+                self._loop.run_forever()
+        with contextlib.suppress(Exception):
+            self._loop.close()
+
+    def _owned_task(self, loop: asyncio.AbstractEventLoop, work: Any, **kwargs: Any) -> asyncio.Task[Any]:
+        """Every task that a call starts, directly or not, is known to be its own."""
+        task: asyncio.Task[Any] = asyncio.Task(work, loop=loop, **kwargs)
+        owner = _owner.get()
+        if owner in self._children:
+            self._children[owner].add(task)
+        return task
+
+    async def run(self, work: Work, limit_ns: int) -> Outcome:
+        """See ``Lane``."""
+        handed_over = real_ns()
+        if self.lost:
+            return Outcome(None, ("agent_lost", "an earlier call never came back"), 0, handed_over)
+        stopped = [False]
+        waiter: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        key = id(stopped)
+        self._loop.call_soon_threadsafe(self._begin, key, work, handed_over, stopped, waiter)
+        done, _ = await asyncio.wait({waiter}, timeout=limit_ns / 1e9)
+        if done:
+            return waiter.result()
+        guard = real_ns()
+        self._loop.call_soon_threadsafe(self._cancel, key)
+        done, _ = await asyncio.wait({waiter}, timeout=GRACE_NS / 1e9)
+        if done:
+            late = waiter.result()
+            return Outcome(
+                None, ("timeout", "stopped by the guard"), late.service_ns, late.ended_real_ns, True, stopped[0]
+            )
+        self.lost = True
+        waiter.cancel()
+        text = "the call neither returned nor could be cancelled"
+        return Outcome(None, ("agent_lost", text), guard - handed_over, guard, True)
+
+    def _begin(self, key: int, work: Work, handed_over: int, stopped: list[bool], waiter: Any) -> None:
+        task = self._loop.create_task(self._call(key, work, handed_over, stopped, waiter))
+        self._running[key] = (task, stopped)
+
+    async def _call(self, key: int, work: Work, handed_over: int, stopped: list[bool], waiter: Any) -> None:
+        value, error = None, None
+        _owner.set(key)
+        self._children[key] = weakref.WeakSet()
+        try:
+            value = await work()
+        except BaseException as raised:  # noqa: BLE001 - the border to foreign code
+            error = _said(raised)
+        ended = real_ns()
+        self._running.pop(key, None)
+        left = [task for task in self._children.pop(key) if not task.done()]
+        if left and not self.allows_background:
+            for task in left:
+                task.cancel()
+            error = error or ("tasks_left", f"{len(left)} tasks were still alive when the call returned")
+        outcome = Outcome(value, error, ended - handed_over, ended, stopped=stopped[0])
+        with contextlib.suppress(RuntimeError):  # the engine's loop is gone: nobody waits any more
+            waiter.get_loop().call_soon_threadsafe(_hand_back, waiter, outcome)
+
+    def _cancel(self, key: int) -> None:
+        if key in self._running:
+            self._running[key][0].cancel()
+
+    def stop_running(self) -> None:
+        """See ``Lane``."""
+
+        def stop() -> None:
+            for task, stopped in list(self._running.values()):
+                stopped[0] = True
+                task.cancel()
+
+        self._loop.call_soon_threadsafe(stop)
+
+    async def close(self) -> None:
+        """See ``Lane``; a lost thread is left to itself (it is a daemon)."""
+        self._closing = True
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        if not self.lost:
+            await asyncio.get_running_loop().run_in_executor(None, self._thread.join, 1.0)
+
+
+def _hand_back(waiter: asyncio.Future[Outcome], outcome: Outcome) -> None:
+    if not waiter.done():
+        waiter.set_result(outcome)
+
+
+def as_work(call: Callable[..., Awaitable[Any]], *args: Any) -> Work:
+    """A call as work for a lane; what is not a coroutine (nonsense of an agent) raises inside, where it is caught."""
+
+    async def work() -> Any:
+        return await call(*args)
+
+    return work

@@ -1,0 +1,86 @@
+"""What happens before time 0: the agent opens, memory is built from the user's history in order of time, and an agent
+that wants to is rehearsed on it.
+
+Causal by construction, as in the session itself: at each instant first what closed is observed, then what became known
+is fed back, then the event that begins is asked about. So a rehearsed question sees the past of its own moment only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from memory.view import LabelBook, View
+from simulator.core.protocols import Memory, MemoryView
+from simulator.core.types import Event, Label, Observation, Setup, Snapshot
+from simulator.runs.history import HistoryView, Recent
+from simulator.timing.meter import SilentMeter
+
+__all__ = ["REHEARSED", "prepare"]
+
+REHEARSED = 2000
+"""At most so many events, the newest, are rehearsed."""
+
+_OBSERVE, _FEEDBACK, _REHEARSE = range(3)
+
+
+def _timeline(history: Sequence[tuple[Event, Label | None]], rehearsed: bool) -> list[tuple[int, int, int]]:
+    """(instant, what, index into history), in the order in which it happens."""
+    steps: list[tuple[int, int, int]] = []
+    first_rehearsed = len(history) - REHEARSED
+    for i, (event, label) in enumerate(history):
+        steps.append((event.end_ns, _OBSERVE, i))
+        if label is not None:
+            steps.append((max(event.end_ns, label.available_ns), _FEEDBACK, i))
+            if rehearsed and i >= first_rehearsed and not event.assistance:
+                steps.append((event.start_ns, _REHEARSE, i))
+    return sorted(steps)
+
+
+async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Event, Label | None]], setup: Setup,
+                  recent: Recent, book: LabelBook, nothing: MemoryView) -> None:  # fmt: skip
+    """Open the agent and build the memory; runs inside the agent's lane.
+
+    Args:
+        agent: with or without ``open`` and ``rehearse``.
+        memory: None when it is inert.
+        history: events before time 0 with what is known of them.
+        setup: what the agent is opened with.
+        recent: gets the last events, so that the history view reaches back before time 0.
+        book: gets the labels.
+        nothing: the view of an agent without memory.
+    """
+    if hasattr(agent, "open"):
+        await agent.open(setup)
+    rehearse = getattr(agent, "rehearse", None)
+    for t, what, i in _timeline(history, rehearse is not None):
+        event, label = history[i]
+        if what == _OBSERVE:
+            recent.remember(event)
+            if memory is not None:
+                await memory.observe(event)
+        elif what == _FEEDBACK:
+            assert label is not None
+            if memory is not None:
+                book.add(event, label)
+                await memory.feedback(event, label)
+        else:
+            assert rehearse is not None
+            await rehearse(_question(event, t, setup, memory, recent, book, nothing), label)
+    recent.open = None
+    maintain = getattr(memory, "maintain", None)
+    if maintain is not None:
+        await maintain(0)
+
+
+def _question(event: Event, t: int, setup: Setup, memory: Memory | None, recent: Recent, book: LabelBook,
+              nothing: MemoryView) -> Observation:  # fmt: skip
+    """The observation at the start of a past event."""
+    recent.open = replace(event, end_ns=t, summary=None, assistance=False)
+    snapshot = Snapshot(-1, t, t, event.app, event.title, event.category)
+    meter = SilentMeter()
+    view = nothing
+    if memory is not None:
+        view = View(memory, book, event.user, t, event.app, event.title, event.category, meter)
+    return Observation(snapshot, t, event.user, HistoryView(recent, t), setup.profile, view, meter)

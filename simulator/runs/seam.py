@@ -1,0 +1,146 @@
+"""The charging seam: every call to an agent or a memory goes through here and comes back with its charge.
+
+``measured`` and the paced clocks take the lane's real time; ``modelled`` makes the same call and takes its charge from
+a latency model; ``journal`` makes no call. A call without a duration cannot leave this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from simulator.core.errors import TimeError
+from simulator.core.protocols import Agent, Memory
+from simulator.core.types import Event, Label, Observation
+from simulator.runs.answers import Answer, from_outcome
+from simulator.runs.config import Settings
+from simulator.runs.journal import Journal
+from simulator.runs.lanes import InlineLane, Lane, Outcome, ThreadLane, as_work
+from simulator.runs.records import Kind
+from simulator.timing.clock import real_ns
+from simulator.timing.latency import Call
+from simulator.timing.meter import CallMeter, SilentMeter
+
+__all__ = ["Seam"]
+
+Look = Callable[[SilentMeter], Observation]
+PREPARE_LIMIT_NS = 3600 * 10**9
+CLOSE_LIMIT_NS = 5 * 10**9
+
+
+class Seam:
+    """One unit's agent and memory, behind their lane.
+
+    Args:
+        agent: the agent; None in journal mode, where nothing is called.
+        memory: its memory, or None.
+        settings: the unit's rules.
+        session: name of the session, for the keys of chance.
+        journal: where clock ``journal`` reads.
+    """
+
+    def __init__(self, agent: Agent | None, memory: Memory | None, settings: Settings, session: str,
+                 journal: Journal | None = None) -> None:  # fmt: skip
+        self._agent, self._memory, self._settings, self._session = agent, memory, settings, session
+        self._journal, self._model = journal, settings.latency
+        self._timed = settings.clock in ("wall", "elastic", "measured")
+        self._paced = settings.clock in ("wall", "elastic")
+        self._lane: Lane | None = None
+        self.agent_ns = 0
+        self.n_guarded = 0
+        self.demoted = False
+
+    @property
+    def lane(self) -> Lane:
+        """The agent's lane, made at first use: inline for what declares it, but never beside a paced world."""
+        if self._lane is None:
+            parts = (self._agent, self._memory)
+            inline = not self._paced and all(p is None or getattr(p, "inline", False) for p in parts)
+            self._lane = InlineLane() if inline else self._thread()
+        return self._lane
+
+    @property
+    def lost(self) -> bool:
+        """Whether the agent never came back from a call."""
+        return self._lane is not None and self._lane.lost
+
+    @property
+    def can_finish(self) -> bool:
+        """Whether a trajectory has a final question."""
+        return self._journal.has_finish if self._journal is not None else hasattr(self._agent, "finish")
+
+    def _thread(self) -> ThreadLane:
+        lane = ThreadLane()
+        lane.allows_background = bool(getattr(self._agent, "background", False))
+        return lane
+
+    async def prepare(self, work: Callable[[], Awaitable[Any]]) -> tuple[int, tuple[str, str] | None]:
+        """Make the calls before time 0 (open, history, rehearsal); their real time, uncharged, and their error."""
+        outcome = await self.lane.run(as_work(work), PREPARE_LIMIT_NS)
+        if isinstance(self._lane, InlineLane):
+            self._lane.slow = False  # building is not answering
+        return outcome.service_ns, outcome.error
+
+    async def decide(self, snapshot: int, look: Look, moment_ns: int | None = None, what: str = "decide") -> Answer:
+        """Ask the agent. ``look`` makes the observation at hand-over, around the meter of this call."""
+        if self._journal is not None:
+            return self._journal.finish() if what == "finish" else self._journal.decision(snapshot, moment_ns)
+        ask = getattr(self._agent, what)
+        meter = CallMeter() if self._timed else SilentMeter()
+        observation = look(meter)
+        outcome = await self.lane.run(lambda: ask(observation), self._settings.timeout_ns)
+        tokens = meter.tokens if meter.touched else {}
+        charge = self._charge(outcome, Call(self._session, snapshot, what, tokens))
+        return from_outcome(outcome, meter, charge, self._settings.timeout_ns, timed=self._timed)
+
+    async def write(self, what: str, event: Event, label: Label | None) -> Answer:
+        """Let the memory take in an event or its label."""
+        if self._journal is not None:
+            return self._journal.write(what, event.id)
+        memory = self._memory
+        assert memory is not None
+        if label is None:
+            outcome = await self.lane.run(lambda: memory.observe(event), self._settings.timeout_ns)
+        else:
+            outcome = await self.lane.run(lambda: memory.feedback(event, label), self._settings.timeout_ns)
+        number = int(event.id.rpartition("/")[2] or 0) if event.id.rpartition("/")[2].isdigit() else 0
+        charge = self._charge(outcome, Call(self._session, number, what))
+        error = outcome.error
+        return Answer(
+            charge,
+            Kind.SILENT if error is None else Kind.ERROR,
+            fields={} if error is None else {"error": {"kind": error[0], "text": error[1]}},
+            ended_real_ns=outcome.ended_real_ns,
+            guarded=outcome.guarded,
+        )
+
+    def _charge(self, outcome: Outcome, call: Call) -> int:
+        self.agent_ns += outcome.service_ns
+        self.n_guarded += outcome.guarded
+        if isinstance(self._lane, InlineLane) and self._lane.slow:
+            self._lane, self.demoted = self._thread(), True
+        if self._timed:
+            return outcome.service_ns
+        if self._model is None:
+            raise TimeError("a call has neither a measured nor a modelled duration")
+        return self._model.charge_ns(call, self._settings.seed)
+
+    def stop_running(self) -> None:
+        """Cancel the decisions in flight."""
+        self.lane.stop_running()
+
+    async def told_cancelled(self) -> None:
+        """Tell an agent that wants to know that its last decision is void."""
+        cancel = getattr(self._agent, "cancel", None)
+        if cancel is not None:
+            await self.lane.run(as_work(cancel), CLOSE_LIMIT_NS)
+
+    async def close(self) -> None:
+        """Let the agent close, then its lane."""
+        close = getattr(self._agent, "close", None)
+        if close is not None and not self.lost:
+            begun = real_ns()
+            await self.lane.run(as_work(close), CLOSE_LIMIT_NS)
+            self.agent_ns += real_ns() - begun
+        if self._lane is not None:
+            await self._lane.close()

@@ -1,0 +1,197 @@
+"""One unit: one agent with one memory on one session, into one folder (``decisions.jsonl``, ``truth.json``)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from memory.view import LabelBook
+from simulator.core.protocols import Agent, Memory, MemoryView, SnapshotSource
+from simulator.core.types import Event, Label, Setup
+from simulator.runs import runlog
+from simulator.runs.config import Settings, check
+from simulator.runs.engine import Engine
+from simulator.runs.history import Recent
+from simulator.runs.journal import Journal
+from simulator.runs.prepare import prepare
+from simulator.runs.seam import Seam
+from simulator.session import truth as truths
+from simulator.session.segmentation import Segmenter
+from simulator.session.truth import Truth
+from simulator.timing.audit import Audit, judge, probe_lag
+from simulator.timing.clock import pause, real_ns
+from simulator.timing.pace import Held, Paced
+from simulator.timing.tasks import beside
+
+__all__ = ["LOG", "TRUTH", "UnitPlan", "UnitResult", "is_done", "play_unit"]
+
+LOG, TRUTH = "decisions.jsonl", "truth.json"
+_SYNC_NS = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPlan:
+    """All that one unit needs.
+
+    Attributes:
+        key: the unit's folder below ``units/``.
+        agent: makes the agent; not called in journal mode.
+        memory: makes the memory.
+        agent_text: the agent's spec, for the log's header; likewise ``memory_text`` and ``gate_text``.
+        dataset: hash of session, scenario and history.
+        journal: the log that clock ``journal`` reads.
+    """
+
+    key: str
+    source: SnapshotSource
+    truth: Truth
+    history: Sequence[tuple[Event, Label | None]]
+    profile: Mapping[str, str]
+    intentions: Sequence[str]
+    window_ns: int
+    segmentation: str
+    settings: Settings
+    agent: Callable[[], Agent]
+    memory: Callable[[], Memory]
+    agent_text: str
+    memory_text: str
+    gate_text: str
+    dataset: str
+    journal: Path | None = None
+
+    def header(self) -> dict[str, Any]:
+        """What the log's first line says: only what the inputs determine."""
+        s = self.settings
+        return {
+            "session": self.source.session,
+            "user": self.source.user,
+            "agent": self.agent_text,
+            "memory": self.memory_text,
+            "memory_mode": s.memory_mode,
+            "protocol": s.protocol,
+            "policy": s.policy.text if s.protocol == "stream" else None,
+            "clock": s.clock,
+            "latency": None if s.latency is None else s.latency.text,
+            "latency_source": s.latency_source,
+            "gate": self.gate_text,
+            "ocr": "charged" if s.charge_ocr else "uncharged",
+            "seed": s.seed,
+            "timeout_ns": s.timeout_ns,
+            "period_ns": self.truth.period_ns,
+            "end_ns": self.truth.end_ns,
+            "window_ns": self.window_ns,
+            "segmentation": self.segmentation,
+            "dataset": self.dataset,
+            "truth": self.truth.digest(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class UnitResult:
+    """How a unit went. ``error``: why it could not be played to its end, None if it was."""
+
+    key: str
+    tally: Mapping[str, int] = field(default_factory=dict)
+    audit: Audit | None = None
+    cold_start_ns: int | None = None
+    memory_stats: Mapping[str, Any] = field(default_factory=dict)
+    error: str | None = None
+    lost: bool = False
+
+
+def is_done(folder: Path, plan: UnitPlan) -> bool:
+    """Whether the folder holds this unit's log to its end, from the same inputs."""
+    path = folder / LOG
+    if not path.exists():
+        return False
+    log = runlog.read(path)
+    want = {"kind": "header", "schema": runlog.SCHEMA, **plan.header()}
+    return log.complete and dict(log.header) == want
+
+
+async def play_unit(plan: UnitPlan, folder: Path, nothing: MemoryView) -> UnitResult:
+    """Play it from the start; what an interrupted attempt left is written over.
+
+    Raises:
+        UsageError: a combination that cannot be played, or a journal of another run.
+        JournalMiss: a call that the journal does not hold.
+    """
+    s = plan.settings
+    journal = None if plan.journal is None else Journal(plan.journal)
+    agent = plan.agent() if journal is None else None
+    check(s, agent)
+    if journal is not None:
+        journal.check(plan.header())
+    memory = None if _inert(made := plan.memory()) else made
+    await anyio.to_thread.run_sync(_lay_out, folder, plan.truth)
+    seam = Seam(agent, memory, s, plan.source.session, journal)
+    recent = Recent(Segmenter(plan.source.user, plan.source.session, plan.segmentation), plan.window_ns)
+    book = LabelBook()
+    cold, failed = None, None
+    if journal is None:
+        setup = Setup(
+            plan.source.session, plan.source.user, plan.profile, plan.intentions, s.seed, plan.truth.period_ns
+        )
+        cold, failed = await seam.prepare(lambda: prepare(agent, memory, plan.history, setup, recent, book, nothing))
+    log = runlog.LogWriter(folder / LOG)
+    log.header(plan.header())
+    pace = _pace(s)
+    engine = Engine(plan.source, plan.truth, seam, memory, book, recent, plan.profile, s, log, pace, nothing)
+    begun, lags = real_ns(), list[int]()
+    if failed is not None:
+        log.close()
+        await seam.close()
+        return UnitResult(plan.key, error=f"the agent could not be opened: {failed[1]}", cold_start_ns=cold)
+    try:
+        async with beside(*_helpers(pace, log, lags)):
+            await engine.run()
+    except BaseException:
+        log.close()  # without an end line: interrupted, and scoreable up to here
+        raise
+    finally:
+        with anyio.CancelScope(shield=True):
+            await seam.close()
+    counts = asdict(engine.tally)
+    log.close({**counts, "notes": dict(sorted(engine.notes.items())), "changes_ns": engine.changes_ns})
+    audit = judge(
+        wall_ns=real_ns() - begun,
+        agent_ns=seam.agent_ns,
+        lateness_ns=pace.lateness_ns if isinstance(pace, Paced) else None,
+        lags_ns=lags,
+        overruns=engine.tally.overruns,
+        guarded=seam.n_guarded,
+        reproducible=s.reproducible,
+    )
+    stats: Mapping[str, Any] = getattr(memory, "stats", dict[str, Any])()
+    return UnitResult(plan.key, counts, audit, cold, stats, lost=seam.lost)
+
+
+def _lay_out(folder: Path, truth: Truth) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    truths.write(truth, folder / TRUTH)
+
+
+def _inert(memory: Memory) -> bool:
+    return bool(getattr(memory, "inert", False))
+
+
+def _pace(s: Settings) -> Held | Paced:
+    if s.clock in ("wall", "elastic"):
+        return Paced(elastic=s.clock == "elastic", speed=s.speed, max_gap_ns=s.max_gap_ns)
+    return Held()
+
+
+def _helpers(pace: Held | Paced, log: runlog.LogWriter, lags: list[int]) -> list[Callable[[], Awaitable[None]]]:
+    """What goes on beside a paced world: the loop's lag is probed, and the log goes to the disk every second."""
+
+    async def sync() -> None:
+        while True:
+            await pause(_SYNC_NS)
+            log.flush()
+            await anyio.to_thread.run_sync(log.sync)
+
+    return [] if isinstance(pace, Held) else [sync, lambda: probe_lag(lags)]

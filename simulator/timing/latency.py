@@ -1,0 +1,191 @@
+"""What a call costs when it is not measured: latency models, spelled ``kind:parameters`` on the command line.
+
+A model maps facts of a call to integer nanoseconds; chance is keyed by run seed, session, snapshot and purpose, so the
+draw for one decision depends on no other. Shapes are integer tables, never ``exp`` of a float: the same on any machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from simulator.core.durations import parse_duration, show_duration
+from simulator.core.errors import UsageError, nearest, quote
+from simulator.core.rng import draw_u64
+
+__all__ = ["PROFILES", "Call", "Empirical", "Fixed", "LatencyModel", "Profile", "Token", "parse_latency"]
+
+_U64 = 1 << 64
+LOGNORMAL_PERMILLE = (339, 429, 488, 536, 578, 616, 653, 688, 722, 756, 789, 823, 857, 891, 927, 963, 1000, 1039, 1079,
+                      1122, 1167, 1215, 1267, 1323, 1385, 1453, 1531, 1622, 1730, 1866, 2048, 2329, 2954)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The facts of a call that may bear on its cost. ``what`` is decide, finish, observe or feedback."""
+
+    session: str
+    snapshot: int
+    what: str
+    tokens: Mapping[str, int] = field(default_factory=dict)
+
+
+class LatencyModel(Protocol):
+    """A named, reproducible cost. ``text`` is its spelling, and goes into the run's identity."""
+
+    @property
+    def text(self) -> str:
+        """As on the command line."""
+        ...
+
+    def charge_ns(self, call: Call, seed: int) -> int:
+        """Nanoseconds that this call costs."""
+        ...
+
+
+def _is_write(call: Call) -> bool:
+    return call.what in ("observe", "feedback")
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """``fixed:350ms``, ``fixed:350ms+20ms``: every decision costs the first, every memory write the second (0 s)."""
+
+    decide_ns: int
+    write_ns: int = 0
+
+    @property
+    def text(self) -> str:
+        """As on the command line."""
+        write = f"+{show_duration(self.write_ns)}" if self.write_ns else ""
+        return f"fixed:{show_duration(self.decide_ns)}{write}"
+
+    def charge_ns(self, call: Call, seed: int) -> int:
+        """See ``LatencyModel``."""
+        return self.write_ns if _is_write(call) else self.decide_ns
+
+
+def _quantile(table: Sequence[int], u: int) -> int:
+    """Linear interpolation in an increasing table of equally likely steps; ``u`` is 64 random bits. Integers only."""
+    at = u * (len(table) - 1)
+    i, rest = at >> 64, at & (_U64 - 1)
+    return table[i] + ((table[i + 1] - table[i]) * rest >> 64) if i + 1 < len(table) else table[i]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """``profile:NAME``: a named, versioned distribution around a median; memory writes cost nothing in it."""
+
+    name: str
+    median_ns: int
+    shape_permille: tuple[int, ...]
+    source: str
+
+    @property
+    def text(self) -> str:
+        """As on the command line."""
+        return f"profile:{self.name}"
+
+    def charge_ns(self, call: Call, seed: int) -> int:
+        """See ``LatencyModel``."""
+        if _is_write(call):
+            return 0
+        u = draw_u64(seed, "latency", call.session, call.snapshot, call.what)
+        return self.median_ns * _quantile(self.shape_permille, u) // 1000
+
+
+_CONSTANT = (1000, 1000)
+_OURS = "ours, v1: lognormal, sigma 0.5, cut at its 1.5 % and 98.5 % points"
+_PAPER = "ProAgentBench App. F.3: only a mean is printed, so a constant"
+PROFILES: dict[str, Profile] = {
+    p.name: p
+    for p in (
+        Profile("instant", 0, _CONSTANT, "ours, v1: no charge; the upper bound"),
+        Profile("200ms", 200_000_000, LOGNORMAL_PERMILLE, _OURS),
+        Profile("1s", 1_000_000_000, LOGNORMAL_PERMILLE, _OURS),
+        Profile("2s", 2_000_000_000, LOGNORMAL_PERMILLE, _OURS),
+        Profile("5s", 5_000_000_000, LOGNORMAL_PERMILLE, _OURS),
+        Profile("22s", 22_000_000_000, LOGNORMAL_PERMILLE, _OURS),
+        Profile("paper-zero-shot", 5_000_000_000, _CONSTANT, f"{_PAPER}; printed as an upper bound, 'under 5 s'"),
+        Profile("paper-cot", 22_000_000_000, _CONSTANT, f"{_PAPER}; Qwen3-VL-Plus, 'approximately 22 s'"),
+        Profile("paper-cot-text", 13_500_000_000, _CONSTANT, f"{_PAPER}; DeepSeek-V3.2 and Qwen3-Max, 13-14 s"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Empirical:
+    """``from:RUN``: resampled from the service times of an earlier run, decisions and memory writes apart."""
+
+    run: str
+    decide_ns: tuple[int, ...]
+    write_ns: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        """As on the command line."""
+        return f"from:{self.run}"
+
+    def charge_ns(self, call: Call, seed: int) -> int:
+        """See ``LatencyModel``."""
+        table = self.write_ns if _is_write(call) else self.decide_ns
+        if not table:
+            return 0
+        return table[draw_u64(seed, "latency", call.session, call.snapshot, call.what) * len(table) >> 64]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``token:rtt=200ms,prefill=100us,image=80ms,decode=20ms``: round trip, each input token, each image, each output
+    token (reasoning included). A hardware-free clock: only as true as its parameters.
+    """
+
+    rtt_ns: int
+    prefill_ns: int
+    image_ns: int
+    decode_ns: int
+
+    @property
+    def text(self) -> str:
+        """As on the command line."""
+        parts = ("rtt", self.rtt_ns), ("prefill", self.prefill_ns), ("image", self.image_ns), ("decode", self.decode_ns)
+        return "token:" + ",".join(f"{k}={show_duration(v)}" for k, v in parts)
+
+    def charge_ns(self, call: Call, seed: int) -> int:
+        """See ``LatencyModel``."""
+        if _is_write(call):
+            return 0
+        tokens = call.tokens.get
+        return (
+            self.rtt_ns
+            + self.prefill_ns * max(0, tokens("in", 0) - tokens("cached", 0))
+            + self.image_ns * tokens("images", 0)
+            + self.decode_ns * (tokens("out", 0) + tokens("reasoning", 0))
+        )
+
+
+def parse_latency(text: str) -> Fixed | Profile | Token:
+    """Read ``fixed:…``, ``profile:…`` or ``token:…`` (``from:RUN`` needs a run: ``runs.journal.empirical``).
+
+    Raises:
+        UsageError: not a latency model.
+    """
+    kind, _, rest = text.partition(":")
+    try:
+        if kind == "fixed":
+            decide, _, write = rest.partition("+")
+            return Fixed(parse_duration(decide), parse_duration(write) if write else 0)
+        if kind == "token":
+            given = dict(piece.split("=", 1) for piece in rest.split(",") if piece)
+            unknown = set(given) - {"rtt", "prefill", "image", "decode"}
+            if unknown:
+                raise ValueError(f"'{min(unknown)}' is not one of rtt, prefill, image, decode")
+            return Token(*(parse_duration(given.get(k, "0s")) for k in ("rtt", "prefill", "image", "decode")))
+    except ValueError as error:
+        raise UsageError(f"latency {quote(text)}: {error}") from error
+    if kind == "profile":
+        if rest not in PROFILES:
+            raise UsageError(f"latency {quote(text)}: no such profile; {nearest(rest, PROFILES)}")
+        return PROFILES[rest]
+    raise UsageError(f"latency {quote(text)} is unknown; write fixed:350ms, profile:NAME, token:rtt=…,… or from:RUN")

@@ -1,0 +1,158 @@
+"""What an agent tells of one decision while it makes it: stages, tokens, the first token, offers that are ready early.
+
+Spans nest, and a stretch of time counts for the innermost span only; spans of one name that overlap (parallel samples)
+count their union, so parallel work takes the longest and sequential work adds up. Instants are kept relative to the
+start of the call. A ``SilentMeter`` is the same without a clock: in modelled runs nothing real may enter the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+
+from simulator.core.types import Offer
+from simulator.timing.clock import real_ns
+
+__all__ = ["STAGES", "CallMeter", "SilentMeter"]
+
+STAGES = ("wait", "ocr", "embed", "retrieve", "build", "model", "parse", "write")
+_NO_SPAN = nullcontext()
+
+
+class _Span:
+    __slots__ = ("children", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name, self.children = name, 0
+
+
+_current: ContextVar[_Span | None] = ContextVar("proact_span", default=None)
+
+
+class SilentMeter:
+    """Counts what is counted, times nothing. Base of ``CallMeter``; one instance a call."""
+
+    __slots__ = ("closed", "cost", "emitted", "first_token_ns", "memory_hits", "notes", "retries", "stages_ns",
+                 "started_ns", "throttle_ns", "tokens", "touched")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.touched = False
+        self.closed = False
+
+    def _touch(self) -> None:
+        """Most decisions use no meter: its books are opened at the first entry."""
+        if not self.touched:
+            self.touched = True
+            self.stages_ns: dict[str, int] = {}
+            self.tokens: dict[str, int] = {}
+            self.notes: dict[str, int] = {}
+            self.emitted: list[tuple[Offer, int | None]] = []
+            self.cost: float | None = None
+            self.first_token_ns: int | None = None
+            self.throttle_ns = self.retries = self.memory_hits = 0
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """See ``core.protocols.Meter``."""
+        if name not in STAGES:
+            raise ValueError(f"stage must be one of {', '.join(STAGES)}, not {name!r}")
+        return _NO_SPAN
+
+    def usage(self, *, tokens_in: int = 0, tokens_out: int = 0, reasoning: int = 0, cached: int = 0, images: int = 0,
+              cost: float | None = None) -> None:  # fmt: skip
+        """See ``core.protocols.Meter``."""
+        self._touch()
+        counts = {"in": tokens_in, "out": tokens_out, "reasoning": reasoning, "cached": cached, "images": images}
+        for key, n in counts.items():
+            if n < 0:
+                raise ValueError(f"usage of {key} cannot be negative: {n}")
+            self.tokens[key] = self.tokens.get(key, 0) + n
+        if cost is not None:
+            if not 0 <= cost < float("inf"):
+                raise ValueError(f"cost must be a finite amount from 0, not {cost}")
+            self.cost = (self.cost or 0.0) + cost
+
+    def first_token(self) -> None:
+        """See ``core.protocols.Meter``; without a clock nothing is marked."""
+
+    def emit(self, offer: Offer) -> None:
+        """See ``core.protocols.Meter``; without a clock the offer counts as ready when the call returns."""
+        if not self.closed:
+            self._touch()
+            self.emitted.append((offer, None))
+
+    def waited(self, ns: int, *, retries: int = 0) -> None:
+        """See ``core.protocols.Meter``."""
+        if ns < 0 or retries < 0:
+            raise ValueError("a wait and a number of retries cannot be negative")
+        self._touch()
+        self.throttle_ns += ns
+        self.retries += retries
+
+    def note(self, key: str) -> None:
+        """See ``core.protocols.Meter``."""
+        self._touch()
+        self.notes[key] = self.notes.get(key, 0) + 1
+
+    def hits(self, n: int) -> None:
+        """Count what the memory returned; called by the memory's view."""
+        self._touch()
+        self.memory_hits += n
+
+    def close(self) -> None:
+        """The call is over: whatever a left-behind task still says is not heard."""
+        self.closed = True
+
+
+class CallMeter(SilentMeter):
+    """Times real calls, from the moment the engine handed the call over."""
+
+    __slots__ = ("_last_ns", "_spans")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started_ns = real_ns()
+        self._spans: list[_Span] = []
+        self._last_ns = self.started_ns
+
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """See ``core.protocols.Meter``."""
+        super().stage(name)
+        self._touch()
+        return self._span(name)
+
+    @contextmanager
+    def _span(self, name: str) -> Iterator[None]:
+        parent, span = _current.get(), _Span(name)
+        self._boundary()
+        self._spans.append(span)
+        if parent is not None:
+            parent.children += 1
+        token = _current.set(span)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+            self._boundary()
+            self._spans.remove(span)
+            if parent is not None:
+                parent.children -= 1
+
+    def _boundary(self) -> None:
+        """Book the time since the last change of spans to the innermost ones, each name once."""
+        now = real_ns()
+        for name in dict.fromkeys(s.name for s in self._spans if not s.children):
+            self.stages_ns[name] = self.stages_ns.get(name, 0) + now - self._last_ns
+        self._last_ns = now
+
+    def first_token(self) -> None:
+        """See ``core.protocols.Meter``."""
+        self._touch()
+        if self.first_token_ns is None and not self.closed:
+            self.first_token_ns = real_ns() - self.started_ns
+
+    def emit(self, offer: Offer) -> None:
+        """See ``core.protocols.Meter``."""
+        if not self.closed:
+            self._touch()
+            self.emitted.append((offer, real_ns() - self.started_ns))
