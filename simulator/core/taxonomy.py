@@ -17,8 +17,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-import yaml
-
 from simulator.core.errors import InputError, nearest
 
 __all__ = ["CLASSES", "DEFAULT", "Taxonomy", "category", "load"]
@@ -198,6 +196,8 @@ def load(path: Path) -> Taxonomy:
     Raises:
         InputError: no such file, not YAML, unknown key or class, not a regular expression.
     """
+    import yaml  # only who extends the mapping waits for it
+
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except OSError as error:

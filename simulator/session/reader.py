@@ -158,8 +158,19 @@ class Reader:
         Raises:
             InputError: the file is damaged at some row.
         """
+        return self._streamed(self.cursor(columns))
+
+    def stream(self, sql: str, args: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of one question, streamed.
+
+        Raises:
+            InputError: the file is damaged at some row.
+        """
+        return self._streamed(self._execute(sql, args))
+
+    def _streamed(self, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
         try:
-            yield from self.cursor(columns)
+            yield from cursor
         except sqlite3.Error as error:
             raise self.damaged(error) from error
 

@@ -22,16 +22,11 @@ from PIL import Image
 
 from simulator.core.errors import InputError
 from simulator.core.types import SECOND
+from simulator.screen.pixels import pixels_hash
 from simulator.session.reader import connect
 from simulator.session.schema import APPLICATION_ID, COLUMNS, DDL, FILE_NAME, VERSION
 
 __all__ = ["Recovery", "Writer", "image_path", "pixels_hash"]
-
-
-def pixels_hash(image: Image.Image) -> str:
-    """SHA-256 of size, mode and pixels: equal for equal screens whatever file they were kept in."""
-    head = f"{image.mode} {image.width}x{image.height}\n".encode()
-    return sha256(head + image.tobytes()).hexdigest()
 
 
 def image_path(digest: str, suffix: str = ".webp") -> str:
@@ -105,8 +100,15 @@ class Writer:
                 self.recovery = self._recover()
             else:
                 self._create()
-                given = {"session": session or folder.absolute().name, "user": user, "period_ns": str(period_ns),
-                         "zone": zone, "state": "recording", "sqlite": sqlite3.sqlite_version}  # fmt: skip
+                given = {
+                    "session": session or folder.absolute().name,
+                    "user": user,
+                    "period_ns": str(period_ns),
+                    "zone": zone,
+                    "state": "recording",
+                    "codec": "webp lossless",
+                    "sqlite": sqlite3.sqlite_version,
+                }
                 if utc_anchor_ns is not None:
                     given["utc_anchor_ns"] = str(utc_anchor_ns)
                 self.set_meta({**given, **(meta or {})})
@@ -134,8 +136,11 @@ class Writer:
         return self._insert("screenshots", row)
 
     def keep(self, image: Image.Image) -> dict[str, Any]:
-        """Store a picture as lossless WebP unless the same pixels are there; the row's columns about it."""
-        plain = image if image.mode in ("RGB", "RGBA", "L") else image.convert("RGBA" if "A" in image.mode else "RGB")
+        """Store a picture as lossless WebP unless the same pixels are there; the row's columns about it.
+
+        Kept as RGB: a screen is opaque, whatever a fourth channel says.
+        """
+        plain = image if image.mode == "RGB" else image.convert("RGB")
         digest = pixels_hash(plain)
         relative = image_path(digest)
         target = self.folder / relative

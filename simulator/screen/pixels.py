@@ -1,0 +1,93 @@
+"""Pictures on demand: decoded in a thread, refused from their head when they claim to be enormous.
+
+A file of 100 bytes can claim four gigabytes of pixels; the size in its head is checked before anything is decoded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
+
+from simulator.core.errors import InputError
+from simulator.core.types import ImageRef
+
+__all__ = ["MAX_PIXELS", "array", "decode", "pixels_hash", "read", "size"]
+
+MAX_PIXELS = 100_000_000  # an 8K screen has 33 million; RGB of the limit is 300 MB
+
+
+async def read(ref: ImageRef) -> Image.Image:
+    """The picture as RGB, decoded in a thread.
+
+    Raises:
+        InputError: missing, not a picture, damaged or too large.
+    """
+    return await asyncio.to_thread(decode, ref.path)
+
+
+async def array(ref: ImageRef) -> NDArray[np.uint8]:
+    """The picture as uint8 RGB of shape (height, width, 3), decoded in a thread.
+
+    Raises:
+        InputError: missing, not a picture, damaged or too large.
+    """
+    return await asyncio.to_thread(lambda: np.asarray(decode(ref.path)))
+
+
+def decode(path: Path) -> Image.Image:
+    """The picture as RGB; blocks (20 ms at 1080p). Of an animation the first frame; alpha is dropped.
+
+    Raises:
+        InputError: missing, not a picture, damaged or too large.
+    """
+    with _faults(path), Image.open(path) as image:
+        _check_size(path, image.size)
+        return image.convert("RGB")
+
+
+def size(path: Path) -> tuple[int, int]:
+    """Width and height from the head of the file, without decoding.
+
+    Raises:
+        InputError: missing, not a picture or too large.
+    """
+    with _faults(path), Image.open(path) as image:
+        _check_size(path, image.size)
+        return image.size
+
+
+def pixels_hash(image: Image.Image) -> str:
+    """SHA-256 of mode, size and pixels: equal for equal screens, whatever file they were kept in."""
+    head = f"{image.mode} {image.width}x{image.height}\n".encode()
+    return sha256(head + image.tobytes()).hexdigest()
+
+
+def _check_size(path: Path, wh: tuple[int, int]) -> None:
+    if wh[0] * wh[1] > MAX_PIXELS:
+        want = f"the picture claims {wh[0]} x {wh[1]} pixels; at most {MAX_PIXELS // 1_000_000} million are read"
+        raise InputError(path, want)
+
+
+@contextmanager
+def _faults(path: Path) -> Iterator[None]:
+    """Everything that Pillow raises on bad files, as one sentence."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise InputError(path, "there is no such picture") from error
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        limit = MAX_PIXELS // 1_000_000
+        raise InputError(path, f"the picture claims more pixels than are read ({limit} million)") from error
+    except UnidentifiedImageError as error:
+        raise InputError(path, "not a picture that can be read (empty, damaged or another kind of file)") from error
+    except (OSError, SyntaxError, ValueError, EOFError, MemoryError, struct.error, zlib.error) as error:
+        raise InputError(path, f"the picture is damaged ({error})") from error

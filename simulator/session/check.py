@@ -1,0 +1,285 @@
+"""``proact dataset check``: every fault of a recorded session, with counts and examples.
+
+Nothing is changed and nothing enormous is decoded. ``damage`` means that something recorded cannot be used or is
+not what it says; the command then exits non-zero. ``warning`` and ``note`` are odd, and can be lived with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Literal
+
+from simulator.core.errors import InputError, quote
+from simulator.core.intentions import INTENTIONS, canonical
+from simulator.core.types import SECOND
+from simulator.screen import pixels
+from simulator.session.quality import Sieve, duplicates
+from simulator.session.reader import Reader
+from simulator.session.schema import GAP_REASONS
+
+__all__ = ["Finding", "Findings", "check"]
+
+Severity = Literal["damage", "warning", "note"]
+N_EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One kind of fault: how bad, what, how often, where for example."""
+
+    kind: str
+    severity: Severity
+    sentence: str
+    count: int
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Findings:
+    """Collects faults by kind, in the order in which they were first met."""
+
+    _by_kind: dict[str, tuple[Severity, str, list[str]]] = field(default_factory=dict)
+    _counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, kind: str, severity: Severity, sentence: str, example: str | None = None, n: int = 1) -> None:
+        """Count one more of a kind."""
+        examples = self._by_kind.setdefault(kind, (severity, sentence, []))[2]
+        self._counts[kind] += n
+        if example is not None and len(examples) < N_EXAMPLES:
+            examples.append(example)
+
+    def all(self) -> list[Finding]:
+        """All kinds, damage first."""
+        order = ("damage", "warning", "note")
+        made = [Finding(k, s, w, self._counts[k], tuple(e)) for k, (s, w, e) in self._by_kind.items()]
+        return sorted(made, key=lambda f: order.index(f.severity))
+
+
+def check(session: Path, *, intentions: tuple[str, ...] = INTENTIONS) -> list[Finding]:
+    """All faults of a session folder; an empty list for a sound one.
+
+    Args:
+        session: the folder (or its ``session.db``).
+        intentions: the categories that count as known, besides the aliases of the standard ones.
+    """
+    found = Findings()
+    try:
+        reader = Reader(session)
+    except InputError as error:
+        found.add("unreadable", "damage", "the session cannot be opened", str(error))
+        return found.all()
+    with reader:
+        _state(reader, found)
+        for look in (_database, _rows, _images, _gaps, _events, _opportunities):
+            try:
+                look(reader, found)
+            except InputError as error:
+                found.add("damaged_table", "damage", "part of the database cannot be read", str(error))
+            except (TypeError, ValueError) as error:  # a text where a number belongs, in a table SQLite does not type
+                found.add("mistyped", "damage", "a value has the wrong type", f"{look.__name__.strip('_')}: {error}")
+        try:
+            _intentions(reader, found, intentions)
+        except InputError as error:
+            found.add("damaged_table", "damage", "part of the database cannot be read", str(error))
+    return found.all()
+
+
+def _state(reader: Reader, found: Findings) -> None:
+    state = reader.header.state
+    if state == "recording":
+        found.add(
+            "not_closed",
+            "warning",
+            "the session was not closed: it is being recorded, or its recorder died (`proact record` repairs it)",
+        )
+    elif state == "recovered":
+        found.add("recovered", "note", "the session was repaired after a crash", reader.header.meta.get("recovery"))
+
+
+def _database(reader: Reader, found: Findings) -> None:
+    for (said,) in reader.fetch("PRAGMA quick_check(10)"):
+        if said != "ok":
+            found.add("integrity", "damage", "SQLite finds the database damaged", str(said))
+
+
+def _rows(reader: Reader, found: Findings) -> None:
+    """Times and names of all rows of all monitors, in one pass."""
+    last: dict[int, int] = {}
+    ticks: dict[int, int] = {}
+    sql = "SELECT id, tick, captured_ns, monitor, app_name, window_title, late_ms FROM screenshots ORDER BY id"
+    for row, tick, captured, monitor, app, title, late in reader.stream(sql):
+        if type(captured) is not int:
+            found.add("time", "damage", "captured_ns is not an integer", f"row {row}: {quote(captured)}")
+            continue
+        if captured < last.get(monitor, captured):
+            found.add("time_backwards", "damage", "time runs backwards", f"row {row}: {captured} after {last[monitor]}")
+        if tick == ticks.get(monitor):
+            found.add("tick_twice", "warning", "two rows of one tick and monitor", f"row {row}: tick {tick}")
+        last[monitor], ticks[monitor] = max(captured, last.get(monitor, captured)), tick
+        if app is None:
+            found.add("no_app", "note", "rows without an application", f"row {row}")
+        if title is None:
+            found.add("no_title", "note", "rows without a window title", f"row {row}")
+        if late is not None and late > reader.header.period_ns / 1e6:
+            found.add("late", "note", "rows taken more than a period late", f"row {row}: {late:g} ms")
+
+
+def _images(reader: Reader, found: Findings) -> None:
+    """Each distinct file once: there, inside, whole, of the size and hash that its row says."""
+    sql = (
+        "SELECT file_path, MIN(id), COUNT(*), MIN(file_hash), MIN(width), MIN(height), MIN(pixels_hash) "
+        "FROM screenshots WHERE file_path IS NOT NULL GROUP BY file_path ORDER BY MIN(id)"
+    )
+    hashes: list[tuple[str, str | None]] = []
+    lossless = "lossless" in reader.header.meta.get("codec", "")
+    for path, row, n_rows, file_hash, width, height, digest in reader.stream(sql):
+        hashes.append((path, file_hash))
+        inside = not PurePosixPath(path).is_absolute() and ".." not in PurePosixPath(path).parts and "\\" not in path
+        if not inside and not Path(path).is_absolute():
+            found.add("path", "damage", "a path is not relative and POSIX", f"row {row}: {quote(path)}", n_rows)
+            continue
+        if not inside:
+            found.add("referenced", "note", "pictures lie outside the session's folder", f"row {row}", n_rows)
+        _image(reader.folder / path, path, row, n_rows, file_hash, width, height, digest if lossless else None, found)
+    for digest, paths in duplicates(hashes).items():
+        found.add("duplicate", "note", "files with the same SHA-256", f"{digest[:12]}…: {len(paths)} files")
+    _leftovers(reader, {path for path, _ in hashes}, found)
+
+
+def _image(
+    file: Path,
+    path: str,
+    row: int,
+    n_rows: int,
+    file_hash: str | None,
+    width: int | None,
+    height: int | None,
+    digest: str | None,
+    found: Findings,
+) -> None:
+    where = f"row {row}: {path}"
+    if not file.is_file():
+        found.add("image_missing", "damage", "rows name a picture that is not there", where, n_rows)
+        return
+    try:
+        seen = pixels.size(file)  # from the head alone: what claims to be enormous is never decoded
+        if width is not None and height is not None and seen != (width, height):
+            said = f"{where}: {seen[0]}x{seen[1]} instead of {width}x{height}"
+            found.add("image_size", "damage", "a picture has another size than its row says", said, n_rows)
+        if file_hash is not None and len(file_hash) == 64:
+            if sha256(file.read_bytes()).hexdigest() == file_hash:
+                return  # the very bytes that were recorded: decoding would prove nothing more
+            found.add("image_hash", "damage", "a picture is not the one recorded (SHA-256 differs)", where, n_rows)
+        image = pixels.decode(file)
+        if digest is not None and pixels.pixels_hash(image) != digest:
+            found.add("image_pixels", "damage", "a picture has other pixels than its row says", where, n_rows)
+    except InputError as error:
+        too_large = "pixels" in error.want and "claims" in error.want
+        kind = "image_too_large" if too_large else "image_damaged"
+        sentence = "a picture claims to be enormous" if too_large else "a picture cannot be read"
+        found.add(kind, "damage", sentence, f"{where}: {error.want}", n_rows)
+
+
+def _leftovers(reader: Reader, known: set[str], found: Findings) -> None:
+    for file in sorted((reader.folder / "screenshots").rglob("*")):
+        if not file.is_file():
+            continue
+        name = file.relative_to(reader.folder).as_posix()
+        if file.suffix == ".part":
+            found.add("half_written", "warning", "half-written pictures", name)
+        elif name not in known:
+            found.add("orphan", "warning", "pictures that no row names", name)
+
+
+def _gaps(reader: Reader, found: Findings) -> None:
+    reach = None
+    for start, end, reason in reader.table("gaps", ("from_tick", "to_tick", "reason"), order="from_tick, id"):
+        said = f"ticks {start} to {end} ({reason})"
+        if end < start:
+            found.add("gap_reversed", "damage", "a gap ends before it starts", said)
+            continue
+        if reach is not None and start <= reach:
+            found.add("gap_overlap", "warning", "two gaps overlap", said)
+        if reason not in GAP_REASONS:
+            found.add("gap_reason", "note", "a gap has an unknown reason", said)
+        reach = end if reach is None else max(reach, end)
+    inside = reader.fetch(
+        "SELECT COUNT(*), MIN(s.id) FROM gaps g JOIN screenshots s ON s.tick BETWEEN g.from_tick AND g.to_tick"
+    )[0]
+    if inside[0]:
+        found.add("row_in_gap", "warning", "rows lie inside a gap", f"row {inside[1]}", inside[0])
+
+
+def _events(reader: Reader, found: Findings) -> None:
+    columns = ("id", "start_ns", "end_ns", "is_llm_event", "conversation", "excluded")
+    shots = dict(
+        reader.fetch("SELECT event_id, COUNT(*) FROM screenshots WHERE event_id IS NOT NULL GROUP BY event_id")
+    )
+    sieve, reach, known = Sieve(), None, set()
+    for number, start, end, assistance, conversation, excluded in reader.table("events", columns, order="start_ns, id"):
+        known.add(number)
+        where = f"event {number}"
+        if start is None or end is None:
+            found.add("event_open", "note", "events without start or end", where)
+            continue
+        if end < start:
+            found.add("event_reversed", "damage", "an event ends before it starts", where)
+            continue
+        if reach is not None and start < reach:
+            found.add("event_overlap", "warning", "events overlap", where)
+        reach = end if reach is None else max(reach, end)
+        sieve.reason(
+            start, end, shots.get(number, 0) if shots else None, assistance=bool(assistance), excluded=excluded
+        )
+        if conversation and not _is_json(conversation):
+            found.add("conversation", "warning", "a conversation is not JSON", where)
+    for reason, n in sieve.left_out.items():
+        found.add(f"quality: {reason}", "note", f"events left out of scoring: {reason}", n=n)
+    for odd, n in sieve.flagged.items():
+        found.add(f"quality: {odd}", "note", f"events to look at: {odd}", n=n)
+    for number, n in shots.items():
+        if number not in known:
+            found.add("event_unknown", "warning", "rows name an event that does not exist", f"event {number}", n)
+
+
+def _opportunities(reader: Reader, found: Findings) -> None:
+    zero, end = reader.header.zero_ns, reader.header.end_ns
+    last: dict[str, tuple[int, str]] = {}
+    columns = ("id", "opens_ns", "closes_ns", "intention", "acted_ns", "weight")
+    for name, opens, closes, intention, acted, weight in reader.table(
+        "opportunities", columns, order="opens_ns, closes_ns, id"
+    ):
+        where = f"opportunity {quote(name)}: {(opens - zero) / SECOND:g} to {(closes - zero) / SECOND:g} s"
+        if closes <= opens:
+            found.add("window_reversed", "damage", "a window closes before it opens", where)
+            continue
+        if not 0 <= opens - zero < end:
+            found.add("window_outside", "damage", "a window opens outside the session", where)
+        if acted is not None and acted < opens:
+            found.add("acted_before", "damage", "the user acted before the window opened", where)
+        if weight is None or not weight > 0:
+            found.add("weight", "damage", "a weight is not above 0", where)
+        reach, other = last.get(intention, (opens, ""))
+        if opens < reach:
+            found.add("window_overlap", "damage", "windows of one intention overlap", f"{where} and {quote(other)}")
+        last[intention] = max((reach, other), (closes, str(name)))
+
+
+def _intentions(reader: Reader, found: Findings, known: tuple[str, ...]) -> None:
+    folded = {k.casefold() for k in known}
+    for table, column in (("opportunities", "intention"), ("events", "user_intention"), ("labels", "intention")):
+        for number, said in reader.table(table, ("id", column)):
+            if said is not None and str(said).casefold() not in folded and canonical(str(said)) not in known:
+                found.add("intention", "damage", "an unknown intention", f"{table} {number}: {quote(said)}")
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
