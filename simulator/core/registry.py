@@ -35,7 +35,7 @@ class Spec:
         """The spec as one would type it."""
         if not self.params:
             return self.name
-        return self.name + ":" + ",".join(k if v is True else f"{k}={v}" for k, v in self.params.items())
+        return self.name + ":" + ",".join(f"{k}={_word(v)}" for k, v in self.params.items())
 
 
 def parse_spec(text: str) -> Spec:
@@ -49,6 +49,11 @@ def parse_spec(text: str) -> Spec:
         key, equals, value = piece.partition("=")
         params[key if equals else "value"] = _scalar(value if equals else key)
     return Spec(name, params)
+
+
+def _word(value: Any) -> str:
+    """A parameter as one types it: ``_scalar`` reads it back as the same value."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _scalar(text: str) -> Any:

@@ -1,0 +1,114 @@
+"""A plain, synchronous memory class as a memory: its methods run one at a time in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from memory.wording import render_lines
+from simulator.core.types import Event, Label, MemoryItem, Query
+
+__all__ = ["Threaded"]
+
+T = TypeVar("T")
+Job = tuple[Callable[[], Any], "Future[Any]"]
+
+
+class Threaded:
+    """Wraps an object whose ``observe``, ``feedback`` and ``recall`` are ordinary methods.
+
+    One thread for all calls: libraries below such classes (SQLite handles, for one) often insist on it. The thread is
+    a daemon, so a call that never returns cannot keep the command from ending. Optional methods are passed on if the
+    object has them; without ``render`` items become one line each.
+    """
+
+    inline = False
+
+    def __init__(self, plain: Any) -> None:
+        self._plain = plain
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self.capabilities: Mapping[str, Any] = getattr(plain, "capabilities", {})
+
+    async def observe(self, event: Event) -> None:
+        """Take in a closed event."""
+        await self._run(lambda: self._plain.observe(event))
+
+    async def feedback(self, event: Event, label: Label) -> None:
+        """Take in a label; nothing happens if the object has no use for labels."""
+        await self._optional("feedback", event, label)
+
+    async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        """The k best items for the query."""
+        return list(await self._run(lambda: self._plain.recall(query, k, token_budget)))
+
+    def render(self, items: Sequence[MemoryItem]) -> str:
+        """Items as prompt text, in the object's own words if it has some."""
+        if hasattr(self._plain, "render"):
+            return str(self._plain.render(items))
+        return render_lines(items, "From the user's past:")
+
+    async def maintain(self, now_ns: int) -> None:
+        """Upkeep off the decision path, if the object knows any."""
+        await self._optional("maintain", now_ns)
+
+    async def forget(self, user: str, start_ns: int, end_ns: int) -> Any:
+        """Forget a span of a user's past.
+
+        Raises:
+            NotImplementedError: the object cannot forget; to pretend would be worse. Likewise ``save`` and ``load``.
+        """
+        forget = self._needed("forget")
+        return await self._run(lambda: forget(user, start_ns, end_ns))
+
+    def stats(self) -> Mapping[str, Any]:
+        """What the object tells of itself."""
+        return dict(self._plain.stats()) if hasattr(self._plain, "stats") else {}
+
+    def save(self, folder: Path) -> None:
+        """Store what is remembered."""
+        self._needed("save")(folder)
+
+    def load(self, folder: Path) -> None:
+        """Read back what ``save`` stored."""
+        self._needed("load")(folder)
+
+    def close(self) -> None:
+        """End the thread once its current call returns."""
+        if self._thread is not None:
+            self._jobs.put(None)
+            self._thread = None
+
+    def _needed(self, name: str) -> Callable[..., Any]:
+        method: Callable[..., Any] | None = getattr(self._plain, name, None)
+        if method is None:
+            raise NotImplementedError(f"{type(self._plain).__name__} has no {name}()")
+        return method
+
+    async def _optional(self, name: str, *args: Any) -> None:
+        if hasattr(self._plain, name):
+            await self._run(lambda: getattr(self._plain, name)(*args))
+
+    async def _run(self, call: Callable[[], T]) -> T:
+        if self._thread is None:
+            self._thread = threading.Thread(target=_work, args=(self._jobs,), name="memory", daemon=True)
+            self._thread.start()
+        future: Future[T] = Future()
+        self._jobs.put((call, future))
+        return await asyncio.wrap_future(future)
+
+
+def _work(jobs: SimpleQueue[Job | None]) -> None:
+    while (job := jobs.get()) is not None:
+        call, future = job
+        if not future.set_running_or_notify_cancel():
+            continue
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - handed to the caller, who awaits it
+            future.set_exception(error)

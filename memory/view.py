@@ -1,0 +1,148 @@
+"""The window through which an agent reads memory: bound to one user and one instant, neither of which it can choose."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import overload
+
+from simulator.core.errors import ProactError
+from simulator.core.protocols import Memory, Meter
+from simulator.core.types import Event, Label, MemoryItem, Query
+
+__all__ = ["CausalityError", "KnownLabels", "LabelBook", "View"]
+
+Known = tuple[Event, Label]
+
+
+class CausalityError(ProactError):
+    """A memory handed out something that nobody could know yet; ``n_items`` of them."""
+
+    def __init__(self, memory: object, n_items: int) -> None:
+        name = type(memory).__name__
+        super().__init__(f"memory {name} recalled {n_items} item(s) with sources later than the moment of asking")
+        self.n_items = n_items
+
+
+class LabelBook:
+    """Labels by user, in the order in which they became known. Written by the engine, read through views.
+
+    Lists only grow at their end (``forget`` replaces a list), so that a view can hold a list and a length and never
+    has to copy.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[Known]] = {}
+        self._since_ns: dict[str, list[int]] = {}
+
+    def add(self, event: Event, label: Label) -> None:
+        """Take in a label at the time it became known.
+
+        A label may reach the book later than ``available_ns`` (its event had to close first); it counts as known from
+        then on, so the instants kept here never fall.
+        """
+        known = self._known.setdefault(event.user, [])
+        since = self._since_ns.setdefault(event.user, [])
+        known.append((event, label))
+        since.append(max(label.available_ns, since[-1]) if since else label.available_ns)
+
+    def upto(self, user: str, now_ns: int) -> KnownLabels:
+        """The labels of a user known by ``now_ns``, as a view that later labels do not enter."""
+        since = self._since_ns.get(user)
+        if not since:
+            return KnownLabels([], 0)
+        n = len(since) if since[-1] <= now_ns else bisect_right(since, now_ns)
+        return KnownLabels(self._known[user], n)
+
+    def forget(self, user: str, start_ns: int, end_ns: int) -> int:
+        """Drop the labels of events that touch ``[start_ns, end_ns)`` or that became known in it; how many."""
+        old = self._known.pop(user, [])
+        self._since_ns.pop(user, None)
+        for event, label in old:
+            touches = event.start_ns < end_ns and event.end_ns > start_ns
+            if not touches and not start_ns <= label.available_ns < end_ns:
+                self.add(event, label)
+        return len(old) - len(self._known.get(user, []))
+
+
+class KnownLabels(Sequence[Known]):
+    """The first ``n`` entries of a growing list, without a copy."""
+
+    __slots__ = ("_list", "_n")
+
+    def __init__(self, known: list[Known], n: int) -> None:
+        self._list, self._n = known, n
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, index: int) -> Known: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Known]: ...
+    def __getitem__(self, index: int | slice) -> Known | list[Known]:
+        if isinstance(index, slice):
+            return [self._list[i] for i in range(*index.indices(self._n))]
+        if not -self._n <= index < self._n:
+            raise IndexError(index)
+        return self._list[index % self._n]
+
+    def __iter__(self) -> Iterator[Known]:
+        for i in range(self._n):
+            yield self._list[i]
+
+
+class View:
+    """One user's memory as of ``now_ns``, for one decision; implements ``simulator.core.protocols.MemoryView``.
+
+    Args:
+        memory: where items come from.
+        book: where labels come from.
+        user: whose past.
+        now_ns: the instant the decision starts.
+        app: of the current window, like ``title`` and ``category``: what the memory is asked about.
+        title: see ``app``.
+        category: see ``app``.
+        meter: of the decision; recall time goes to its stage ``retrieve``.
+
+    Attributes:
+        hits: items recalled so far in this decision.
+        recalls: how often the memory was asked.
+    """
+
+    __slots__ = ("_app", "_book", "_category", "_memory", "_meter", "_title", "hits", "now_ns", "recalls", "user")
+
+    def __init__(self, memory: Memory, book: LabelBook, user: str, now_ns: int, app: str | None, title: str | None,
+                 category: str | None, meter: Meter) -> None:  # fmt: skip
+        self._memory, self._book, self._meter = memory, book, meter
+        self._app, self._title, self._category = app, title, category
+        self.user, self.now_ns = user, now_ns
+        self.hits = self.recalls = 0
+
+    async def recall(self, k: int = 5, *, token_budget: int | None = None, text: str | None = None) -> list[MemoryItem]:
+        """The k items nearest to the current window (or to ``text``), best first.
+
+        Raises:
+            CausalityError: the memory returned an item from the future; counted as note ``memory_from_the_future``,
+                one for each item, also when an agent catches the error.
+        """
+        query = Query(self.user, self._app, self._title, self._category, self.now_ns, text)
+        with self._meter.stage("retrieve"):
+            items = await self._memory.recall(query, k, token_budget)
+        late = sum(1 for i in items if i.latest_source_ns is not None and i.latest_source_ns > self.now_ns)
+        if late:
+            for _ in range(late):
+                self._meter.note("memory_from_the_future")
+            raise CausalityError(self._memory, late)
+        self.recalls += 1
+        self.hits += len(items)
+        return items
+
+    def render(self, items: Sequence[MemoryItem]) -> str:
+        """The items as a memory part of a prompt; empty string for none."""
+        return self._memory.render(items) if items else ""
+
+    @property
+    def labels(self) -> KnownLabels:
+        """Events whose label had become known by now, in the order in which they did."""
+        return self._book.upto(self.user, self.now_ns)

@@ -1,0 +1,73 @@
+"""How remembered things become words of a prompt: one line a thing, with an estimate of its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from simulator.core.types import Event, Label, MemoryItem
+
+__all__ = ["estimate_tokens", "event_words", "label_words", "one_line", "percent", "render_lines", "within_budget"]
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a text costs: a quarter of a token a character, a whole one beyond Latin script.
+
+    An estimate with integers only: budgets must not depend on whose tokenizer is installed.
+    """
+    wide = sum(1 for c in text if ord(c) >= 0x2E80)
+    return wide + (len(text) - wide + 3) // 4
+
+
+def one_line(text: str | None, limit: int = 120) -> str:
+    """A title or question on one line, cut at ``limit`` characters.
+
+    Window titles are written by strangers: a line break in one must not forge a new line of a prompt.
+    """
+    flat = " ".join("".join(c if c.isprintable() else " " for c in text or "").split())
+    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+def event_words(event: Event) -> str:
+    """Where an event took place: app and title as far as they are known."""
+    app, title = one_line(event.app), one_line(event.title)
+    if app and title:
+        return f"{app}, “{title}”"
+    return app or (f"“{title}”" if title else "an unnamed window")
+
+
+def label_words(label: Label | None) -> str:
+    """What became known of an event, as half a sentence."""
+    if label is None:
+        return "not known whether help was needed"
+    if not label.help:
+        return "no help needed"
+    asked = f", the user asked “{one_line(label.query)}”" if label.query else ""
+    return f"help needed: {one_line(label.intention) or 'kind unknown'}{asked}"
+
+
+def percent(part: int | float, whole: int | float = 1) -> str:
+    """A share in whole percent."""
+    return f"{round(100 * part / whole)} %"
+
+
+def render_lines(items: Sequence[MemoryItem], heading: str) -> str:
+    """A heading and one line an item; the empty string when there are none."""
+    return "\n".join([heading, *(f"- {one_line(i.text, 2000)}" for i in items)]) if items else ""
+
+
+def within_budget(items: Iterable[MemoryItem], k: int, token_budget: int | None) -> tuple[list[MemoryItem], int]:
+    """The first k items whose tokens fit the budget together, and how many were left out because they did not.
+
+    An item that does not fit is passed over; a shorter one after it may still fit.
+    """
+    kept: list[MemoryItem] = []
+    spent = left_out = 0
+    for item in items:
+        if len(kept) >= k:
+            break
+        if token_budget is not None and spent + item.tokens > token_budget:
+            left_out += 1
+            continue
+        kept.append(item)
+        spent += item.tokens
+    return kept, left_out

@@ -1,0 +1,154 @@
+import asyncio
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from memory.base import CausalityError, LabelBook, View, as_memory, make_memory
+from simulator.core.errors import UsageError
+from simulator.core.protocols import MemoryView
+from simulator.core.types import Event, Label, MemoryItem, Offer, Query
+
+
+class Counting:
+    """A meter that counts stages and notes."""
+
+    def __init__(self) -> None:
+        self.stages: Counter[str] = Counter()
+        self.notes: Counter[str] = Counter()
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        self.stages[name] += 1
+        yield
+
+    def note(self, key: str) -> None:
+        self.notes[key] += 1
+
+    def usage(self, **used: Any) -> None: ...
+    def first_token(self) -> None: ...
+    def emit(self, offer: Offer) -> None: ...
+    def waited(self, ns: int, *, retries: int = 0) -> None: ...
+
+
+def moment(n: int, known_ns: int, user: str = "u") -> tuple[Event, Label]:
+    event = Event(f"s/{n}", user, n * 10, n * 10 + 10, "code", f"file {n}")
+    return event, Label(event.id, user, True, known_ns, "Translation")
+
+
+def test_a_view_sees_the_labels_of_its_moment_and_no_later_ones() -> None:
+    book = LabelBook()
+    book.add(*moment(0, 10))
+    view = View(make_memory("none"), book, "u", 15, None, None, None, Counting())
+    before = view.labels
+    book.add(*moment(1, 20))
+    assert [lb.event_id for _, lb in before] == ["s/0"]
+    assert [lb.event_id for _, lb in view.labels] == ["s/0"]
+    assert len(book.upto("u", 20)) == 2
+    assert len(book.upto("somebody else", 20)) == 0
+    assert before[-1] == before[0]
+    with pytest.raises(IndexError):
+        before[1]
+
+
+def test_labels_that_arrive_late_keep_the_order_of_arrival() -> None:
+    book = LabelBook()
+    book.add(*moment(0, 30))
+    book.add(*moment(1, 20))
+    assert [e.id for e, _ in book.upto("u", 30)] == ["s/0", "s/1"]
+    assert len(book.upto("u", 25)) == 0
+
+
+def test_the_book_forgets_a_span_and_older_views_stay_whole() -> None:
+    book = LabelBook()
+    for n in range(5):
+        book.add(*moment(n, n * 10 + 10))
+    old = book.upto("u", 100)
+    assert book.forget("u", 10, 30) == 3  # two events, and a label that became known at 10
+    assert len(old) == 5
+    assert [e.id for e, _ in book.upto("u", 100)] == ["s/3", "s/4"]
+
+
+class Prophet:
+    """Recalls what it cannot know."""
+
+    inline = True
+
+    async def observe(self, event: Event) -> None: ...
+    async def feedback(self, event: Event, label: Label) -> None: ...
+    async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        return [MemoryItem("past", 1.0, latest_source_ns=5), MemoryItem("future", 1.0, latest_source_ns=50)]
+
+    def render(self, items: Any) -> str:
+        return ""
+
+
+async def test_an_item_from_the_future_is_an_error_and_is_counted() -> None:
+    meter = Counting()
+    view = View(Prophet(), LabelBook(), "u", 10, None, None, None, meter)
+    with pytest.raises(CausalityError, match="Prophet recalled 1 item"):
+        await view.recall()
+    assert meter.notes == {"memory_from_the_future": 1}
+    assert view.hits == 0
+
+
+async def test_recall_is_timed_counted_and_asked_with_the_current_window() -> None:
+    meter = Counting()
+    memory = make_memory("rag")
+    event, label = moment(1, 20)
+    await memory.observe(event)
+    await memory.feedback(event, label)
+    view: MemoryView = View(memory, LabelBook(), "u", 20, "code", "file 1", None, meter)
+    items = await view.recall(3)
+    assert [i.source_event_ids for i in items] == [("s/1",)]
+    assert meter.stages == {"retrieve": 1}
+    assert isinstance(view, View)
+    assert (view.hits, view.recalls) == (1, 1)
+    assert "help needed: Translation" in view.render(items)
+    assert view.render([]) == ""
+    assert await view.recall(text="nothing alike 预算") == []
+
+
+class Plain:
+    """An ordinary class that must be called in one thread."""
+
+    def __init__(self) -> None:
+        self.threads: set[str] = set()
+
+    def observe(self, event: Event) -> None:
+        self.threads.add(threading.current_thread().name)
+        if event.app == "crash":
+            raise KeyError("its own mistake")
+
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        self.threads.add(threading.current_thread().name)
+        return [MemoryItem("noted", 1.0)]
+
+
+async def test_a_plain_class_runs_in_one_thread_of_its_own_and_its_errors_come_back() -> None:
+    plain = Plain()
+    memory = as_memory(plain)
+    event, label = moment(1, 20)
+    await memory.observe(event)
+    await memory.feedback(event, label)  # it has no use for labels
+    items = await memory.recall(Query("u", None, None, None, 20), 5, None)
+    assert memory.render(items).endswith("- noted")
+    with pytest.raises(KeyError, match="its own mistake"):
+        await memory.observe(Event("s/9", "u", 0, 1, "crash"))
+    assert plain.threads == {"memory"}
+    with pytest.raises(NotImplementedError, match="Plain has no forget"):
+        await memory.forget("u", 0, 1)  # type: ignore[attr-defined]
+    memory.close()  # type: ignore[attr-defined]
+    await asyncio.to_thread(lambda: None)
+
+
+def test_unknown_options_of_a_memory_are_refused_with_a_hint() -> None:
+    with pytest.raises(UsageError, match="did you mean 'scope'"):
+        make_memory("graph:scop=user")
+    with pytest.raises(UsageError, match="scope must be one of user, global, backoff"):
+        make_memory("graph:scope=mine")
+    with pytest.raises(UsageError, match="did you mean 'graph'"):
+        make_memory("graf")
