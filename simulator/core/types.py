@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from simulator.core.protocols import History, MemoryView, Meter
@@ -44,9 +44,8 @@ class ImageRef:
     height: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The screen at one instant.
+class Snapshot(NamedTuple):
+    """The screen at one instant. (A named tuple: a million are made in a replay, and it is made 3 times as fast.)
 
     ``captured_ns`` is when this snapshot was taken; ``content_ns`` when the content was: they differ on a ``held``
     snapshot, one that the stream repeats because nothing was recorded on a still screen. Unknown is ``None``.

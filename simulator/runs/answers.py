@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from simulator.core.errors import TimeError, quote
@@ -16,33 +16,31 @@ from simulator.timing.meter import SilentMeter
 __all__ = ["Answer", "from_outcome", "from_record"]
 
 
-@dataclass(slots=True)
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
 class Answer:
-    """What came of a call.
+    """What came of a call; one is made for every decision, so it is a plain class.
 
     ``charge_ns`` is what it costs; ``offers`` carry their own instants relative to the start; ``fields`` are further
     fields of the record, in order; ``ended_real_ns`` the lane's stamp; ``censored``: stopped before its end, so the
     charge is a lower bound.
     """
 
-    charge_ns: int
-    kind: Kind = Kind.SILENT
-    offers: tuple[tuple[Offer, int], ...] = ()
-    retracted: tuple[str, ...] = ()
-    fields: dict[str, Any] = field(default_factory=dict)
-    ended_real_ns: int = 0
-    guarded: bool = False
-    censored: bool = False
-    notes: Mapping[str, int] = field(default_factory=dict)
+    __slots__ = ("censored", "charge_ns", "ended_real_ns", "fields", "kind", "notes", "offers", "retracted")
+
+    def __init__(self, charge_ns: int, kind: Kind = Kind.SILENT, offers: tuple[tuple[Offer, int], ...] = (),
+                 retracted: tuple[str, ...] = (), fields: Mapping[str, Any] = _NOTHING, ended_real_ns: int = 0,
+                 censored: bool = False, notes: Mapping[str, int] = _NOTHING) -> None:  # fmt: skip
+        if type(charge_ns) is not int or charge_ns < 0:
+            raise TimeError(f"a call without a duration was about to be charged: {charge_ns!r}")
+        self.charge_ns, self.kind, self.offers, self.retracted = charge_ns, kind, offers, retracted
+        self.fields, self.ended_real_ns, self.censored, self.notes = fields, ended_real_ns, censored, notes
 
     @property
     def plain(self) -> bool:
         """A silence with nothing else to say, which the log may fold."""
         return self.kind is Kind.SILENT and not self.fields and not self.retracted
-
-    def __post_init__(self) -> None:
-        if type(self.charge_ns) is not int or self.charge_ns < 0:
-            raise TimeError(f"a call without a duration was about to be charged: {self.charge_ns!r}")
 
 
 def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_ns: int, *, timed: bool) -> Answer:
@@ -67,7 +65,7 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
             else:
                 error = ("nonsense", wrong)
         if not meter.touched and decision is SILENT and error is None:
-            return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns, guarded=outcome.guarded)
+            return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns)
     fields = _books(meter, timed)
     if decision.parse_rule is not None:
         fields["parse_rule"] = decision.parse_rule

@@ -36,6 +36,9 @@ from simulator.timing.tasks import task_group
 __all__ = ["Engine", "Tally"]
 
 _NEVER = 1 << 62
+_YIELD_EVERY = 1024  # a loop that never suspends leaks timers
+_HELD = int(Flag.HELD)
+_COMPLETION, _WORLD, _SNAPSHOT, _ = (int(p) for p in Priority)  # an enum's member costs a look-up at each use
 
 
 class _Flight:
@@ -106,6 +109,7 @@ class Engine:
     def __init__(self, source: SnapshotSource, truth: Truth, seam: Seam, memory: Memory | None, book: LabelBook,
                  recent: Recent, profile: Mapping[str, str], settings: Settings, log: LogWriter,
                  pace: Held | Paced, nothing: MemoryView) -> None:  # fmt: skip
+        self._user = source.user
         self._source, self._truth, self._seam, self._memory, self._book = source, truth, seam, memory, book
         self._recent, self._profile, self._settings, self._log, self._pace = recent, profile, settings, log, pace
         self._nothing = nothing
@@ -140,7 +144,7 @@ class Engine:
             self._kernel.schedule(moment.t_ns, Priority.TIMER, moment.t_ns)
         try:
             async with task_group() as group:
-                self._group = group
+                self._group = group if self._pace.concurrent else None
                 await self._pull()
                 await self._play()
         finally:
@@ -151,19 +155,32 @@ class Engine:
         self.tally.writes_after_end = len(self._writes)
 
     async def _play(self) -> None:
-        kernel, pace = self._kernel, self._pace
-        while await pace.turn(kernel, len(self._flights)):
+        kernel, pace, waiting, writes, to_ask = (
+            self._kernel,
+            self._pace,
+            self._mailbox.waiting,
+            self._writes,
+            self._to_ask,
+        )
+        turns = 0
+        while True:
+            turns += 1
+            if pace.concurrent or turns % _YIELD_EVERY == 0:
+                if not await pace.turn(kernel, len(self._flights)):
+                    break
+            elif not kernel.heap:  # a held world needs no waiting: its turn is asked for only to yield to the loop
+                break
             priority, event = kernel.pop_with_priority()
-            if priority == Priority.SNAPSHOT:
+            if priority == _SNAPSHOT:
                 self._release(event)
                 await self._pull()
-            elif priority == Priority.COMPLETION:
+            elif priority == _COMPLETION:
                 self._complete(event)
-            elif priority == Priority.WORLD:
-                self._writes.append(event)
+            elif priority == _WORLD:
+                writes.append(event)
             else:
-                self._to_ask.append((self._newest, event))
-            if not kernel.more_now():
+                to_ask.append((self._newest, event))
+            if (waiting or writes or to_ask) and not kernel.more_now():
                 await self._dispatch()
         for flight in self._flights.values():
             raise JournalMiss(
@@ -224,20 +241,19 @@ class Engine:
         """End of an instant: idle places take memory writes, then snapshots. Nothing starts at or after the end."""
         if self._alone:
             while self._writes:
-                await self._write(self._writes.popleft())
+                await self._write(self._writes.popleft(), self._kernel.now_ns)
             while self._to_ask:
                 await self._ask(*self._to_ask.popleft())
             return
-        while self._pace.stamp(self._kernel) < self._end_ns:
+        waiting = self._mailbox.waiting
+        while (waiting or self._writes) and (now := self._pace.stamp(self._kernel)) < self._end_ns:
             if self._writes:
-                if (
-                    self._flights
-                ):  # decisions in flight read as of their start: a write waits for them, and new ones for it
+                if self._flights:  # those read as of their start: it waits for them, new ones for it
                     return
-                await self._write(self._writes.popleft())
-            elif len(self._mailbox) and len(self._flights) < self._places:
+                await self._write(self._writes.popleft(), now)
+            elif len(self._flights) < self._places:
                 snapshot, dropped = self._mailbox.take()
-                await self._decide(snapshot, dropped, None)
+                await self._decide(snapshot, dropped, now, snapshot.captured_ns)
             else:
                 return
             if self._kernel.more_now():  # it cost nothing: its completion comes first
@@ -248,41 +264,40 @@ class Engine:
         if snapshot is None:
             self.notes["moment_without_snapshot"] = self.notes.get("moment_without_snapshot", 0) + 1
         else:
-            await self._decide(snapshot, 0, moment_ns)
+            at = snapshot.captured_ns if moment_ns is None else moment_ns
+            await self._decide(snapshot, 0, at, at, moment_ns)
 
-    async def _decide(self, snapshot: Snapshot, dropped: int, moment_ns: int | None, what: str = "decide") -> None:
-        started = self._pace.stamp(self._kernel)
-        released = snapshot.captured_ns if moment_ns is None else moment_ns
-        flags = (Flag.HELD if snapshot.held else 0) | (Flag.COLD if self._cold else 0)
-        self._cold = False
+    async def _decide(self, snapshot: Snapshot, dropped: int, started: int, released: int, moment_ns: int | None = None,
+                      what: str = "decide") -> None:  # fmt: skip
+        flags = _HELD if snapshot.held else 0
+        if self._cold:
+            self._cold, flags = False, flags | Flag.COLD
         flight = _Flight(what, self._seq, started, released, dropped, flags, snapshot)
         self._seq += 1
         history = HistoryView(self._recent, started)
 
         def look(meter: SilentMeter) -> Observation:
             memory = self._nothing if self._memory is None else self._view(snapshot, started, meter)
-            user = self._source.user
-            return Observation(snapshot, started, user, history, self._profile, memory, meter)
+            return Observation(snapshot, started, self._user, history, self._profile, memory, meter)
 
         self._flights[flight.seq] = flight
-        if self._pace.concurrent:
-            assert self._group is not None
+        if self._group is not None:
             self._group.start_soon(self._fly, flight, look)
+        elif self._seam.inline and what == "decide":
+            self._arrive(flight, self._seam.decide_now(snapshot.index, look))
         else:
             self._arrive(flight, await self._seam.decide(snapshot.index, look, moment_ns, what))
 
     def _view(self, snapshot: Snapshot, started: int, meter: SilentMeter) -> MemoryView:
         assert self._memory is not None
         where = (snapshot.app, snapshot.title, snapshot.category)
-        return View(self._memory, self._book, self._source.user, started, *where, meter)
+        return View(self._memory, self._book, self._user, started, *where, meter)
 
-    async def _write(self, write: _Write) -> None:
-        started = self._pace.stamp(self._kernel)
+    async def _write(self, write: _Write, started: int) -> None:
         flight = _Flight(write.what, self._seq, started, write.available_ns, write=write)
         self._seq += 1
         self._flights[flight.seq] = flight
-        if self._pace.concurrent:
-            assert self._group is not None
+        if self._group is not None:
             self._group.start_soon(self._fly, flight, None)
         else:
             self._arrive(flight, await self._seam.write(write.what, write.event, write.label))
@@ -306,7 +321,11 @@ class Engine:
         if self._alone:
             self._complete(flight, flight.started_ns + answer.charge_ns)
         elif not answer.censored:
-            self._kernel.schedule(flight.started_ns + answer.charge_ns, Priority.COMPLETION, flight)
+            ended = flight.started_ns + answer.charge_ns
+            if self._kernel.skip_to(ended):
+                self._complete(flight)
+            else:
+                self._kernel.schedule(ended, Priority.COMPLETION, flight)
 
     def _cancel(self) -> None:
         """A newer snapshot stops the running decision (memory writes go on)."""
@@ -389,7 +408,8 @@ class Engine:
         """Protocol trajectory: an agent with ``finish`` is asked once more, with all it has seen."""
         last = self._recent.seen[-1] if self._recent.seen else None
         if last is not None and self._seam.can_finish:
-            await self._decide(last, 0, None, "finish")
+            now = max(self._kernel.now_ns, last.captured_ns)
+            await self._decide(last, 0, now, now, None, "finish")
 
 
 def _full_record(flight: _Flight, kind: Kind, ended: int, answer: Answer, snapshot: Snapshot) -> dict[str, Any]:

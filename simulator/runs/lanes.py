@@ -12,7 +12,6 @@ import threading
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 from simulator.core.errors import quote
@@ -27,18 +26,17 @@ Work = Callable[[], Coroutine[Any, Any, Any]]
 _owner: ContextVar[int | None] = ContextVar("proact_call", default=None)
 
 
-@dataclass(slots=True)
 class Outcome:
     """How a call ended. ``error`` is (kind, text); ``ended_real_ns`` the lane's own stamp; ``service_ns`` the real time
     from hand-over to that stamp. ``guarded``: the real-time guard stopped it. ``stopped``: the engine cancelled it.
     """
 
-    value: Any
-    error: tuple[str, str] | None
-    service_ns: int
-    ended_real_ns: int
-    guarded: bool = False
-    stopped: bool = False
+    __slots__ = ("ended_real_ns", "error", "guarded", "service_ns", "stopped", "value")
+
+    def __init__(self, value: Any, error: tuple[str, str] | None, service_ns: int, ended_real_ns: int, *,
+                 guarded: bool = False, stopped: bool = False) -> None:  # fmt: skip
+        self.value, self.error, self.service_ns, self.ended_real_ns = value, error, service_ns, ended_real_ns
+        self.guarded, self.stopped = guarded, stopped
 
 
 class Lane:
@@ -73,10 +71,14 @@ class InlineLane(Lane):
 
     async def run(self, work: Work, limit_ns: int) -> Outcome:
         """See ``Lane``."""
-        begun = real_ns()
+        return self.run_now(work)
+
+    def run_now(self, work: Work) -> Outcome:
+        """Make the call without any loop: what suspends is in error."""
         value, error = None, None
-        coroutine = work()
+        begun = real_ns()
         try:
+            coroutine = work()
             coroutine.send(None)
         except StopIteration as stop:
             value = stop.value
@@ -145,7 +147,7 @@ class ThreadLane(Lane):
         self.lost = True
         waiter.cancel()
         text = "the call neither returned nor could be cancelled"
-        return Outcome(None, ("agent_lost", text), guard - handed_over, guard, True)
+        return Outcome(None, ("agent_lost", text), guard - handed_over, guard, guarded=True)
 
     def _begin(self, key: int, work: Work, handed_over: int, stopped: list[bool], waiter: Any) -> None:
         task = self._loop.create_task(self._call(key, work, handed_over, stopped, waiter))

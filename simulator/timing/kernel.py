@@ -39,13 +39,13 @@ class Priority(IntEnum):
 
 
 class Kernel:
-    """The heap of what will happen, and now."""
+    """The heap of what will happen (``heap``: truthy while anything will), and now."""
 
-    __slots__ = ("_heap", "_seq", "now_ns")
+    __slots__ = ("_seq", "heap", "now_ns")
 
     def __init__(self, start_ns: int = 0) -> None:
         self.now_ns = start_ns
-        self._heap: list[tuple[int, int, int, Any]] = []
+        self.heap: list[tuple[int, int, int, Any]] = []
         self._seq = 0
 
     def schedule(self, t_ns: int, priority: int, event: Any) -> None:
@@ -57,25 +57,39 @@ class Kernel:
         if t_ns < self.now_ns:
             raise TimeError(f"an event was scheduled {self.now_ns - t_ns} ns in the past")
         self._seq += 1
-        heappush(self._heap, (t_ns, priority, self._seq, event))
+        heappush(self.heap, (t_ns, priority, self._seq, event))
 
     def pop(self) -> Any:
         """Move time to the next event and return it."""
-        self.now_ns, _, _, event = heappop(self._heap)
+        self.now_ns, _, _, event = heappop(self.heap)
         return event
 
     def pop_with_priority(self) -> tuple[int, Any]:
         """As ``pop``, with the event's priority."""
-        self.now_ns, priority, _, event = heappop(self._heap)
+        self.now_ns, priority, _, event = heappop(self.heap)
         return priority, event
+
+    def skip_to(self, t_ns: int) -> bool:
+        """Move time to ``t_ns`` if nothing happens before it or at it: what is due then may be done without the heap.
+
+        Raises:
+            TimeError: the instant lies in the past.
+        """
+        if self.heap and self.heap[0][0] <= t_ns:
+            return False
+        if t_ns < self.now_ns:
+            raise TimeError(f"time was asked to run back by {self.now_ns - t_ns} ns")
+        self.now_ns = t_ns
+        return True
 
     def next_ns(self) -> int | None:
         """The instant of the next event."""
-        return self._heap[0][0] if self._heap else None
+        return self.heap[0][0] if self.heap else None
 
     def more_now(self) -> bool:
         """Whether another event waits at this very instant."""
-        return bool(self._heap) and self._heap[0][0] == self.now_ns
+        heap = self.heap
+        return bool(heap) and heap[0][0] == self.now_ns
 
     def __len__(self) -> int:
-        return len(self._heap)
+        return len(self.heap)

@@ -7,8 +7,9 @@ draw for one decision depends on no other. Shapes are integer tables, never ``ex
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from simulator.core.durations import parse_duration, show_duration
 from simulator.core.errors import UsageError, nearest, quote
@@ -21,14 +22,13 @@ LOGNORMAL_PERMILLE = (339, 429, 488, 536, 578, 616, 653, 688, 722, 756, 789, 823
                       1122, 1167, 1215, 1267, 1323, 1385, 1453, 1531, 1622, 1730, 1866, 2048, 2329, 2954)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """The facts of a call that may bear on its cost. ``what`` is decide, finish, observe or feedback."""
 
     session: str
     snapshot: int
     what: str
-    tokens: Mapping[str, int] = field(default_factory=dict)
+    tokens: Mapping[str, int] = MappingProxyType({})
 
 
 class LatencyModel(Protocol):

@@ -72,12 +72,12 @@ def parse_policy(text: str) -> Policy:
 
 
 class Mailbox:
-    """The waiting places of one agent."""
+    """The waiting places of one agent; ``waiting`` holds what waits, oldest first."""
 
-    __slots__ = ("_bound", "_dropped", "_drops_newest", "_seen", "_stride", "_waiting", "n_dropped")
+    __slots__ = ("_bound", "_dropped", "_drops_newest", "_seen", "_stride", "n_dropped", "waiting")
 
     def __init__(self, policy: Policy) -> None:
-        self._waiting: deque[Any] = deque()
+        self.waiting: deque[Any] = deque()
         self._stride = policy.n if policy.name == "stride" else 1
         queues = policy.name in ("drop_oldest", "drop_newest")
         self._bound: int | None = policy.n if queues else None if policy.name == "queue_all" else 1
@@ -92,7 +92,7 @@ class Mailbox:
         if self._stride > 1 and (self._seen - 1) % self._stride:
             self._drop()
             return
-        waiting = self._waiting
+        waiting = self.waiting
         room = self._bound
         if room is not None:
             if room > 1 or self._drops_newest:
@@ -105,13 +105,13 @@ class Mailbox:
         waiting.append(snapshot)
 
     def take(self) -> tuple[Any, int]:
-        """The next snapshot, and how many were dropped since the last one was taken. Ask ``len`` first."""
+        """The next snapshot, and how many were dropped since the last one was taken. Look at ``waiting`` first."""
         dropped, self._dropped = self._dropped, 0
-        return self._waiting.popleft(), dropped
+        return self.waiting.popleft(), dropped
 
     def _drop(self) -> None:
         self._dropped += 1
         self.n_dropped += 1
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self.waiting)
