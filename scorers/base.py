@@ -1,0 +1,271 @@
+"""What a scorer is, what a metric is called and means, and how the scores of a run come together.
+
+A scorer reads each session once (``tally``) and turns any number of tallies into figures: the same code gives the
+scores of one session and, from the counts pooled over sessions, those of the run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from simulator.core.errors import UsageError, nearest, quote
+from simulator.core.protocols import Embedder
+from simulator.core.registry import Registry
+from simulator.runs.gate import STANDARD, Gate
+from simulator.runs.records import Flag, Kind, RunLog
+from simulator.session.truth import Truth
+
+__all__ = [
+    "FEW",
+    "PROTOCOLS",
+    "Context",
+    "Metric",
+    "Score",
+    "Scorer",
+    "Unit",
+    "catalogue",
+    "score_run",
+    "scorers",
+]
+
+PROTOCOLS = ("stream", "moments", "trajectory")
+FEW = 10
+"""A figure that rests on fewer events than this is flagged ``few`` and shown greyed."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One agent and memory on one session: its run log, and what is true of the session."""
+
+    key: str
+    log: RunLog
+    truth: Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A registered metric.
+
+    Attributes:
+        name: as in scores.json. Members of a family are ``name@member`` (``deadline_attainment@5``); the bare name,
+            where the family has one, is its headline.
+        formula: what is computed, in words a reader can check.
+        unit: ``0-1``, ``%``, ``ms``, ``s``, ``1/h``, ``points``, ``count``, ….
+        range: the values it can take.
+        direction: ``up`` (more is better), ``down``, or ``-`` (a diagnosis).
+        version: raised when the formula changes; scores of different versions are not compared.
+    """
+
+    name: str
+    formula: str
+    unit: str
+    range: str
+    direction: str
+    protocols: tuple[str, ...] = ("stream",)
+    version: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A figure, or the reason why there is none.
+
+    Attributes:
+        value: finite, or None with a reason. A verdict is 1 or 0.
+        n: events the figure rests on.
+        extra: what belongs to it (a curve, the embedder's name), JSON-ready.
+    """
+
+    metric: Metric
+    value: float | None
+    n: int
+    reason: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.value is not None and not math.isfinite(self.value):
+            raise ValueError(f"{self.metric.name} came out as {self.value}: a null with a reason is due")
+        if (self.value is None) == (self.reason is None):
+            raise ValueError(f"{self.metric.name}: a figure has a value or a reason, and not both")
+
+    @property
+    def few(self) -> bool:
+        """Whether the figure rests on fewer than ``FEW`` events."""
+        return self.n < FEW
+
+    def details(self) -> dict[str, Any]:
+        """The figure with all that explains it, JSON-ready."""
+        m = self.metric
+        shown: dict[str, Any] = {"value": self.value, "n": self.n, "unit": m.unit, "direction": m.direction}
+        shown["version"] = m.version
+        if self.reason is not None:
+            shown["reason"] = self.reason
+        if self.few:
+            shown["few"] = True
+        return {**shown, **self.extra}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What scoring takes besides logs and truth.
+
+    Attributes:
+        protocol: of the run: ``stream``, ``moments`` or ``trajectory``.
+        gate: what surfaces.
+        embedder: for similarities and the matcher ``embedding>=θ``; None leaves those out, with the reason.
+        twins: by unit key, the same agent's run with zero charge; F1_instant needs it.
+    """
+
+    protocol: str = "stream"
+    gate: Gate = STANDARD
+    embedder: Embedder | None = None
+    twins: Mapping[str, Unit] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Scorer(Protocol[T]):
+    """Turns sessions into figures.
+
+    Class attributes: ``protocols`` it is meant for, ``needs_truth``, ``metrics`` it gives, each exactly once.
+    """
+
+    protocols: tuple[str, ...]
+    needs_truth: bool
+    metrics: tuple[Metric, ...]
+
+    def tally(self, unit: Unit, context: Context) -> T:
+        """Count one session."""
+        ...
+
+    def figures(self, tallies: Sequence[T]) -> list[Score]:
+        """The figures of these sessions taken together, in the order of ``metrics``."""
+        ...
+
+    def explain(self, tally: T) -> Mapping[str, Any]:
+        """What people argue about in one session, JSON-ready: each offer with its class, for instance."""
+        ...
+
+    def reference(self, tallies: Sequence[T]) -> Mapping[str, Any]:
+        """Rows to hold the figures against, such as an agent that always speaks; empty where there are none."""
+        ...
+
+
+scorers: Registry[Scorer[Any]] = Registry(
+    "scorer",
+    "proact.scorers",
+    ("scorers.assistance", "scorers.pira", "scorers.realtime", "scorers.serving"),
+)
+
+
+def catalogue() -> list[tuple[str, Metric]]:
+    """All metrics with the scorer that gives them, by scorer name, in the order in which each gives them.
+
+    Raises:
+        ValueError: two scorers use one name.
+    """
+    listed = [(name, metric) for name in scorers for metric in scorers.make(name).metrics]
+    owner: dict[str, str] = {}
+    for name, metric in listed:
+        if metric.name in owner:
+            raise ValueError(f"metric '{metric.name}' is given by '{owner[metric.name]}' and by '{name}'")
+        owner[metric.name] = name
+    return listed
+
+
+STANDARD_SCORERS = {
+    "stream": ("realtime", "serving"),
+    "moments": ("proagentbench", "serving"),
+    "trajectory": ("pira", "pira_card_approx", "serving"),
+}
+"""What a run of each protocol is scored by when nothing else is asked for."""
+
+
+def score_run(
+    units: Sequence[Unit],
+    protocol: str,
+    gate: Gate | str | Mapping[str, Any] | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    embedder: Embedder | None = None,
+    twins: Mapping[str, Unit] | None = None,
+) -> dict[str, Any]:
+    """Score the sessions of one run; the result is what ``scores.json`` holds.
+
+    Sessions of which no needs are known give latency only. Nothing here depends on the order of ``units``.
+
+    Args:
+        units: the sessions, each with its log and truth.
+        protocol: ``stream``, ``moments`` or ``trajectory``.
+        gate: None takes the standard gate.
+        names: scorer specs, such as ``realtime`` or ``pira:matcher=embedding>=0.8``; None takes those of the protocol.
+        embedder: for similarities; None leaves them out with a reason.
+        twins: by unit key, the zero-charge run of the same agent.
+
+    Returns:
+        ``schema, protocol, gate, latency_source, n_units, counts, scores {metric: value or null}, details {metric:
+        {value, n, unit, reason, …}}, reference {scorer: rows}, units {key: {counts, scores, …}}``, all JSON-ready.
+
+    Raises:
+        UsageError: unknown protocol or scorer, a scorer that does not fit the protocol, two units of one key.
+    """
+    if protocol not in PROTOCOLS:
+        raise UsageError(f"unknown protocol {quote(protocol)}; {nearest(protocol, PROTOCOLS)}")
+    units = sorted(units, key=lambda u: u.key)
+    if len({u.key for u in units}) < len(units):
+        raise UsageError("two units have the same key")
+    context = Context(protocol, Gate.parse(gate), embedder, twins or {})
+    known = [u for u in units if u.truth.known]
+    result: dict[str, Any] = {
+        "schema": 1,
+        "protocol": protocol,
+        "gate": context.gate.text,
+        "latency_source": " + ".join(sorted({str(u.log.header.get("latency_source", "unknown")) for u in units})),
+        "n_units": len(units),
+        "counts": {**_counts(units), "sessions_without_truth": len(units) - len(known)},
+        "scores": {},
+        "details": {},
+        "reference": {},
+        "units": {u.key: {"counts": _counts([u]), "scores": {}} for u in units},
+    }
+    for name in STANDARD_SCORERS[protocol] if names is None else names:
+        scorer = scorers.make(name)
+        if protocol not in scorer.protocols:
+            fit = ", ".join(n for n in scorers if protocol in scorers.make(n).protocols)
+            raise UsageError(f"scorer {quote(name)} does not fit protocol {quote(protocol)}; these do: {fit}")
+        if scored := (known if scorer.needs_truth else units):
+            _enter(result, name, scorer, scored, context)
+    return result
+
+
+def _enter(result: dict[str, Any], name: str, scorer: Scorer[Any], units: Sequence[Unit], context: Context) -> None:
+    def figures(some: Sequence[Any]) -> list[Score]:
+        return [s for s in scorer.figures(some) if context.protocol in s.metric.protocols]
+
+    tallies = [scorer.tally(unit, context) for unit in units]
+    for score in figures(tallies):
+        result["scores"][score.metric.name] = score.value
+        result["details"][score.metric.name] = {"scorer": name, **score.details()}
+    if rows := scorer.reference(tallies):
+        result["reference"][name] = dict(rows)
+    for unit, tally in zip(units, tallies, strict=True):
+        told = result["units"][unit.key]
+        told["scores"].update((s.metric.name, s.value) for s in figures([tally]))
+        told.update(scorer.explain(tally))
+
+
+def _counts(units: Sequence[Unit]) -> dict[str, int]:
+    """What happened, in whole numbers; errors and unparsed answers are a third outcome beside right and wrong."""
+    kinds = {kind: sum(int((u.log.kind == kind).sum()) for u in units) for kind in Kind}
+    return {
+        "decisions": sum(len(u.log) for u in units),
+        **{kind.name.lower(): n for kind, n in kinds.items()},
+        "opportunities": sum(len(u.truth.servable) for u in units),
+        "unservable": sum(len(u.truth.opportunities) - len(u.truth.servable) for u in units),
+        "after_end": sum(int(((u.log.flags & Flag.AFTER_END) != 0).sum()) for u in units),
+        "interrupted": sum(not u.log.complete for u in units),
+        "torn": sum(u.log.torn for u in units),
+    }

@@ -1,0 +1,264 @@
+"""PIRA-Bench: the set of intents predicted for a trajectory under a profile, against the true set, which may be empty.
+
+The official judge is closed, so every result says ``matcher=…, not official``. ``pira_card_approx`` is the recipe of a
+skill card that differs from the paper; it is kept apart, for comparison only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scorers.base import Context, Metric, Score, Unit, scorers
+from scorers.figures import Ratio, Sheet, harmonic
+from scorers.matching import Content, content, maximum
+from scorers.samples import Sample, set_score
+from simulator.core.errors import UsageError, quote
+from simulator.core.intentions import key
+from simulator.runs.records import Kind, RunLog
+from simulator.session.truth import Intent, Truth
+
+__all__ = ["CardApprox", "Entry", "Pira", "predicted", "true_intents"]
+
+_TRAJECTORY = ("trajectory",)
+_SETS = ("retained", "ever")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One predicted intent: a thread as it was last offered."""
+
+    intention: str
+    text: str
+    thread: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _True:
+    """A true intent as matchers read it: its category (its words where it has none), and its words."""
+
+    intention: str
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """One (trajectory, profile) sample, for both sets."""
+
+    samples: Mapping[str, Sample]
+    shown: Mapping[str, Any]
+
+
+def _metrics() -> tuple[Metric, ...]:
+    listed = []
+    for kind in _SETS:
+        end = "" if kind == "retained" else "@ever"
+        which = "intents not retracted by the end" if kind == "retained" else "all intents ever offered"
+        of = f"; predicted = {which}"
+        for name, formula in (
+            ("P", "mean over positive samples of matched / predicted (0 where nothing is predicted)"),
+            ("R", "mean over positive samples of matched / true"),
+            ("F1_avg", "mean over positive samples of 2 matched / (predicted + true)"),
+        ):
+            listed.append(Metric(name + end, formula + of, "%", "0-100", "up", _TRAJECTORY))
+        listed.append(
+            Metric(f"FPS{end}", "mean predicted over negative samples" + of, "count", ">= 0", "down", _TRAJECTORY)
+        )
+        listed.append(Metric(f"FPS_norm{end}", "1 / (1 + ln(1 + FPS))" + of, "%", "0-100", "up", _TRAJECTORY))
+        listed.append(Metric(f"S_final{end}", "F1_avg x FPS_norm" + of, "%", "0-100", "up", _TRAJECTORY))
+    return tuple(listed)
+
+
+@scorers.register("pira")
+class Pira:
+    """The paper's score.
+
+    Args:
+        matcher: ``category`` or ``embedding>=0.8``.
+    """
+
+    protocols = _TRAJECTORY
+    needs_truth = True
+    metrics = _metrics()
+
+    def __init__(self, matcher: str = "category") -> None:
+        self.matcher = matcher
+
+    def tally(self, unit: Unit, context: Context) -> Trajectory:
+        """Match both predicted sets of one sample."""
+        kind = content(self.matcher, context.embedder)
+        true = true_intents(unit)
+        sets = {name: predicted(unit.log, kind, ever=name == "ever") for name in _SETS}
+        samples, shown = {}, {}
+        for name, entries in sets.items():
+            wanted = [_True(i.intention or i.text, i.text) for i in true]
+            pairs = maximum(kind.right(entries, wanted), len(wanted), len(entries))
+            samples[name] = Sample(len(entries), len(true), sum(j is not None for j in pairs))
+            matched = {j: i for i, j in enumerate(pairs) if j is not None}
+            shown[name] = [
+                {
+                    "intention": e.intention,
+                    "text": e.text,
+                    "thread": e.thread,
+                    "matched": true[matched[j]].text if j in matched else None,
+                }
+                for j, e in enumerate(entries)
+            ]
+        return Trajectory(samples, {"true": [i.text for i in true], **shown})
+
+    def figures(self, tallies: Sequence[Trajectory]) -> list[Score]:
+        """Macro averages over samples, in percent."""
+        sheet = Sheet(self.metrics)
+        said: dict[str, Any] = {"matcher": f"matcher={self.matcher}, not official"}
+        for kind in _SETS:
+            end = "" if kind == "retained" else "@ever"
+            score = set_score([t.samples[kind] for t in tallies])
+            sheet.put(f"P{end}", _percent(score.precision))
+            sheet.put(f"R{end}", _percent(score.recall))
+            sheet.put(f"F1_avg{end}", _percent(score.f1), **said)
+            sheet.put(f"FPS{end}", score.false_positives)
+            sheet.put(f"FPS_norm{end}", _percent(score.norm))
+            sheet.put(f"S_final{end}", _percent(score.final), **said)
+        return sheet.scores()
+
+    def explain(self, tally: Trajectory) -> Mapping[str, Any]:
+        """True intents, and both predicted sets with what each matched."""
+        return {"intents": tally.shown}
+
+    def reference(self, tallies: Sequence[Trajectory]) -> Mapping[str, Any]:
+        """None."""
+        return {}
+
+
+def _percent(figure: Ratio) -> Ratio:
+    return Ratio(None if figure.value is None else 100 * figure.value, figure.n, figure.reason)
+
+
+def true_intents(unit: Unit) -> Sequence[Intent]:
+    """The true intents of the run's profile.
+
+    The profile's name is ``profile`` of the log's header; where the header names none, the truth must hold just one.
+
+    Raises:
+        UsageError: no intents in the truth, or not of this profile.
+    """
+    intents = unit.truth.intents
+    if intents is None:
+        raise UsageError(f"session {quote(unit.key)} has no true intents: it cannot be scored as a trajectory")
+    profile = unit.log.header.get("profile")
+    if isinstance(profile, str):
+        if profile in intents:
+            return intents[profile]
+    elif len(intents) == 1:
+        return next(iter(intents.values()))
+    names = ", ".join(sorted(intents)) or "none"
+    asked = quote(profile) if isinstance(profile, str) else "unnamed in the run log"
+    raise UsageError(f"session {quote(unit.key)}: the profile is {asked}; true intents exist for: {names}")
+
+
+def predicted(log: RunLog, kind: Content, *, ever: bool) -> list[Entry]:
+    """The set that an agent's decisions amount to, in order of arrival, near-duplicates merged by the matcher.
+
+    A thread is one entry and holds its last words; offers without a thread are entries of their own. A retraction names
+    threads, else intentions, takes effect before the offers of its own decision, and counts unless ``ever``.
+    """
+    entries: dict[tuple[str, str | int], Entry] = {}
+    said = [r for r in log.full.values() if r.get("kind") in ("offer", "silent")]
+    for record in sorted(said, key=lambda r: (r["actionable_ns"], r["seq"])):
+        for name in () if ever else record.get("retracted") or ():
+            _retract(entries, str(name))
+        for position, offer in enumerate(record.get("offers") or ()):
+            thread = offer.get("thread")
+            at: tuple[str, str | int] = ("thread", thread) if thread is not None else (str(record["seq"]), position)
+            entries[at] = Entry(str(offer["intention"]), offer.get("text") or "", thread)
+    merged: list[Entry] = []
+    for entry in entries.values():
+        as_need = [_True(e.intention, e.text or e.intention) for e in merged]
+        test = kind.right([entry], as_need)
+        if not any(test(i, np.zeros(1, np.int64))[0] for i in range(len(merged))):
+            merged.append(entry)
+    return merged
+
+
+def _retract(entries: dict[tuple[str, str | int], Entry], name: str) -> None:
+    if ("thread", name) in entries:
+        del entries["thread", name]
+        return
+    for at in [at for at, entry in entries.items() if key(entry.intention) == key(name)]:
+        del entries[at]
+
+
+_CARD = "skill-card recipe, approximate, not PIRA-Bench's score: "
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Per-turn label equality of one session, as the card counts it."""
+
+    hits: int
+    false: int
+    missed: int
+    noise: int
+
+
+@scorers.register("pira_card_approx")
+class CardApprox:
+    """The card's recipe: one label a turn, pooled F1, ``1 - fp / max(1, noise turns)``.
+
+    A turn's gold label is the intention of the window open at its last frame (the decision's newest snapshot), else
+    noise; where a trajectory has no windows, every turn of it is noise. A wrong label on a turn with a need is false,
+    and (as on the card) not missed.
+    """
+
+    protocols = _TRAJECTORY
+    needs_truth = True
+    metrics = (
+        Metric("pira_card_approx", _CARD + "F1 x FPS_norm", "%", "<= 100", "up", _TRAJECTORY),
+        Metric("pira_card_approx@F1", _CARD + "F1 of pooled per-turn P and R", "%", "0-100", "up", _TRAJECTORY),
+        Metric("pira_card_approx@FPS_norm", _CARD + "1 - fp / max(1, noise turns)", "%", "<= 100", "up", _TRAJECTORY),
+    )
+
+    def tally(self, unit: Unit, context: Context) -> Turns:
+        """Compare label by label."""
+        log, truth = unit.log, unit.truth
+        said = {r["seq"]: key(str(r["offers"][0]["intention"])) for r in log.full.values() if r.get("offers")}
+        hits = false = missed = noise = 0
+        for seq, captured, kind in zip(log.seq.tolist(), log.captured_ns.tolist(), log.kind.tolist(), strict=True):
+            gold = _gold(truth, captured)
+            label = said.get(seq) if kind == Kind.OFFER else None
+            noise += gold is None
+            hits += label is not None and label == gold
+            false += label is not None and label != gold
+            missed += label is None and gold is not None
+        return Turns(hits, false, missed, noise)
+
+    def figures(self, tallies: Sequence[Turns]) -> list[Score]:
+        """Pooled over sessions, in percent."""
+        sheet = Sheet(self.metrics)
+        hits, false = sum(t.hits for t in tallies), sum(t.false for t in tallies)
+        true, noise = hits + sum(t.missed for t in tallies), sum(t.noise for t in tallies)
+        f1 = harmonic(hits, hits + false, true, said_of="turns with a label", true_of="turns with a need")[2]
+        norm = 1 - false / max(1, noise)
+        warned: dict[str, Any] = {}
+        if norm < 0:
+            warned["warning"] = "below 0: fp counts turns with a need, the denominator only noise"
+        final = Ratio(None if f1.value is None else f1.value * norm, f1.n, f1.reason)
+        sheet.put("pira_card_approx", _percent(final), **warned)
+        sheet.put("pira_card_approx@F1", _percent(f1))
+        sheet.put("pira_card_approx@FPS_norm", 100 * norm, noise, **warned)
+        return sheet.scores()
+
+    def explain(self, tally: Turns) -> Mapping[str, Any]:
+        """Nothing beyond the figures."""
+        return {}
+
+    def reference(self, tallies: Sequence[Turns]) -> Mapping[str, Any]:
+        """None."""
+        return {}
+
+
+def _gold(truth: Truth, t_ns: int) -> str | None:
+    return next((key(n.intention) for n in truth.servable if n.opens_ns <= t_ns < n.closes_ns), None)

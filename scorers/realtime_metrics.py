@@ -1,0 +1,119 @@
+"""The list of real-time metrics, with the costs and spans of time they use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from scorers.base import Metric
+from scorers.offers import Verdict
+from simulator.core.types import SECOND
+
+__all__ = ["BINS", "KAPPAS", "PRICED", "PROFILES", "STRENGTHS", "Rules", "deadline_name", "metrics_of"]
+
+PROFILES: Mapping[str, tuple[float, float, float, float]] = {
+    "standard": (0.25, 0.25, 0.25, 0.10),
+    "quiet": (1.0, 1.0, 1.0, 0.5),
+    "eager": (0.10, 0.25, 0.10, 0.05),
+}
+"""What an offer costs: false alarm or early, wrong content, stale, redundant."""
+PRICED = (
+    (Verdict.FALSE_ALARM, Verdict.EARLY),
+    (Verdict.WRONG_CONTENT,),
+    (Verdict.STALE,),
+    (Verdict.REDUNDANT,),
+)
+"""What the four costs apply to."""
+
+KAPPAS = tuple(Fraction(k) for k in ("0", "1/4", "1/2", "1", "2", "4"))
+"""Factors by which every delay is multiplied to see how much latency the score bears."""
+_CURVE_S = (0.5, 1, 2, 3, 5, 7.5, 10, 15, 20, 30, 45, 60)
+BINS = 10
+"""Bins of equal width of the expected calibration error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The spans of time that the metrics use."""
+
+    early_ns: int = 5 * SECOND
+    slo_ns: int = 5 * SECOND
+    restraint_ns: int = 60 * SECOND
+    block_ns: int = 600 * SECOND
+    breakpoint_ns: int = 3 * SECOND
+    deadlines_ns: tuple[int, ...] = (SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND)
+    curve_ns: tuple[int, ...] = tuple(int(s * SECOND) for s in _CURVE_S)
+
+
+STRENGTHS = ("", "@timing")
+"""Endings of names: ``full``, the headline, has none."""
+
+
+def metrics_of(rules: Rules) -> tuple[Metric, ...]:
+    """All metrics of the real-time scorer under these rules, in order."""
+    listed: list[Metric] = []
+
+    def add(name: str, formula: str, unit: str, span: str, direction: str, both: bool = False) -> None:
+        listed.extend(Metric(name + end, formula, unit, span, direction) for end in (STRENGTHS if both else ("",)))
+
+    def each(verdict: str) -> str:
+        return f"{verdict} / hour of active session"
+
+    add("P_rt", "on_time / surfaced", "0-1", "0-1", "up", True)
+    add("R_rt", "on_time / opportunities", "0-1", "0-1", "up", True)
+    add("F1_rt", "2 on_time / (surfaced + opportunities)", "0-1", "0-1", "up", True)
+    add("F1_seen", "F1 of the same decisions matched at capture", "0-1", "0-1", "up", True)
+    add("F1_instant", "F1_rt of a run of the same agent with zero charge", "0-1", "0-1", "up", True)
+    add("latency_loss", "F1_seen - F1_rt", "0-1", "-1 to 1", "-", True)
+    add("coverage_loss", "F1_instant - F1_seen", "0-1", "-1 to 1", "-", True)
+    add("anticipated", "offers on time that were captured before the window opened", "count", ">= 0", "-", True)
+    for profile, costs in PROFILES.items():
+        name = "timely_utility" if profile == "standard" else f"timely_utility@{profile}"
+        priced = ", ".join(f"{c:g} {'/'.join(v)}" for c, v in zip(costs, PRICED, strict=True))
+        formula = f"100 (sum w g(z) - costs) / sum w, g = 1 - z/2, z = (a - o)/(x - o); costs: {priced}"
+        add(name, formula, "points", "<= 100", "up", True)
+    add("timely_utility@ceiling", "the same for an offer at the first tick of every window", "points", "0-100", "-")
+    blocks = "samples = blocks of 10 min, truth = windows opening in it, predictions = offers arriving in it"
+    add("S_rt", f"F1_avg / (1 + ln(1 + FPS)); {blocks}", "%", "0-100", "up", True)
+    add("unwanted_per_hour", each("(surfaced - on_time)"), "1/h", ">= 0", "down", True)
+    add("false_alarms_per_hour", each("false_alarm"), "1/h", ">= 0", "down", True)
+    add("interruptions_per_hour", each("surfaced"), "1/h", ">= 0", "down")
+    add("lead_s", "median of user's act - arrival, over on_time", "s", "any", "up", True)
+    add("seconds_saved_per_hour", each("sum of leads above 0"), "s/h", ">= 0", "up")
+    for point in ("delay_s", "delay_s@p10", "delay_s@p90"):
+        add(point, f"{point[8:] or 'p50'} of arrival - opening, over on_time", "s", ">= 0", "down")
+    for deadline in rules.deadlines_ns:
+        formula = "share of opportunities served by a matching of their own on o <= a <= o + D, a < x"
+        add(deadline_name(deadline), formula, "0-1", "0-1", "up")
+    add("assist_goodput", each(f"on_time with scheduled latency <= {rules.slo_ns / SECOND:g} s"), "1/h", ">= 0", "up")
+    tumbling = f"tumbling windows of {rules.restraint_ns / SECOND:g} s"
+    add("restraint", f"share of {tumbling} without opportunity in which nothing surfaced", "0-1", "0-1", "up")
+    add("latency_tolerance", "area under F1_rt(k) over 0 <= k <= 4, a = c + k (a - c), / 4", "0-1", "0-1", "up")
+    add(
+        "latency_tolerance@half_life_s",
+        "delay k median(a - c) at which F1_rt(k) is half of F1_rt(0)",
+        "s",
+        ">= 0",
+        "up",
+    )
+    for part in ("f1", "accuracy", "precision", "recall"):
+        add(
+            f"stream_{part}",
+            f"{part} over ticks: newest delivered decision against open windows",
+            "0-1",
+            "0-1",
+            "up",
+            True,
+        )
+    add("calibration@brier", "mean (confidence - on_time)^2 over surfaced with a confidence", "0-1", "0-1", "down")
+    add("calibration@ece", f"sum over {BINS} bins of n/N |mean confidence - share on_time|", "0-1", "0-1", "down")
+    near = f"{rules.breakpoint_ns / SECOND:g} s after an app or title change"
+    add("at_breakpoint", f"share of surfaced offers that arrive within {near}", "0-1", "0-1", "up")
+    add("cost@per_on_time", "money / on_time", "1", ">= 0", "down")
+    return tuple(listed)
+
+
+def deadline_name(ns: int) -> str:
+    """What the attainment of a deadline is called, in seconds."""
+    return f"deadline_attainment@{ns / SECOND:g}"

@@ -1,0 +1,54 @@
+"""Stretches of time as half-open pairs of nanoseconds: a session without its gaps, and what covers how much of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from simulator.runs.records import Ints
+from simulator.session.truth import Truth
+
+__all__ = ["Span", "active_spans", "active_total", "covered", "merged"]
+
+Span = tuple[int, int]
+
+
+def active_spans(truth: Truth) -> list[Span]:
+    """The session from 0 to its end without its gaps, in order."""
+    spans: list[Span] = []
+    start = 0
+    for gap in sorted(truth.gaps, key=lambda g: (g.start_ns, g.end_ns)):
+        if gap.start_ns > start:
+            spans.append((start, min(gap.start_ns, truth.end_ns)))
+        start = max(start, gap.end_ns)
+    if start < truth.end_ns:
+        spans.append((start, truth.end_ns))
+    return [(s, e) for s, e in spans if e > s]
+
+
+def active_total(spans: Sequence[Span]) -> int:
+    """Their length together."""
+    return sum(e - s for s, e in spans)
+
+
+def merged(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """The union of intervals ``[start, end)`` as disjoint ones, in order: their starts and their ends."""
+    order = np.argsort(starts, kind="stable")
+    starts, ends = starts[order], ends[order]
+    if len(starts) == 0:
+        return starts, ends
+    reach = np.maximum.accumulate(ends)
+    first = np.concatenate(([True], starts[1:] > reach[:-1]))
+    last = np.concatenate((first[1:], [True]))
+    return starts[first], reach[last]
+
+
+def covered(intervals: tuple[Ints, Ints], spans: Sequence[Span]) -> int:
+    """How much of the spans disjoint, ordered intervals cover."""
+    starts, ends = intervals
+    total = 0
+    for s, e in spans:
+        low, high = np.searchsorted(ends, s, side="right"), np.searchsorted(starts, e, side="left")
+        total += int((np.minimum(ends[low:high], e) - np.maximum(starts[low:high], s)).sum()) if high > low else 0
+    return total
