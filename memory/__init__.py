@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-_HOMES = {
-    "HashEmbedder": "memory.embed",
-    "LabelBook": "memory.view",
-    "View": "memory.view",
-    "make_memory": "memory.base",
-    "memories": "memory.base",
-}
+from simulator.core.lazy import door
+
+if TYPE_CHECKING:
+    from memory.base import make_memory, memories
+    from memory.embed import HashEmbedder
+    from memory.view import LabelBook, View
 
 __all__ = ["HashEmbedder", "LabelBook", "View", "make_memory", "memories"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+__getattr__ = door(
+    __name__,
+    {
+        "memory.base": ["make_memory", "memories"],
+        "memory.embed": ["HashEmbedder"],
+        "memory.view": ["LabelBook", "View"],
+    },
+)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-_HOMES = dict.fromkeys(("MAX_PIXELS", "array", "decode", "pixels_hash", "read", "size"), "simulator.screen.pixels")
+from simulator.core.lazy import door
+
+if TYPE_CHECKING:
+    from simulator.screen.pixels import MAX_PIXELS, array, decode, pixels_hash, read, size
 
 __all__ = ["MAX_PIXELS", "array", "decode", "pixels_hash", "read", "size"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+__getattr__ = door(
+    __name__,
+    {
+        "simulator.screen.pixels": ["MAX_PIXELS", "array", "decode", "pixels_hash", "read", "size"],
+    },
+)

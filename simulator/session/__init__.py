@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-_HOMES = {
-    "Play": "simulator.session.play",
-    "Reader": "simulator.session.reader",
-    "Segmenter": "simulator.session.segmentation",
-    "Truth": "simulator.session.truth",
-    "Writer": "simulator.session.store",
-    "plays": "simulator.session.scenario",
-}
+from simulator.core.lazy import door
+
+if TYPE_CHECKING:
+    from simulator.session.play import Play
+    from simulator.session.reader import Reader
+    from simulator.session.scenario import plays
+    from simulator.session.segmentation import Segmenter
+    from simulator.session.store import Writer
+    from simulator.session.truth import Truth
 
 __all__ = ["Play", "Reader", "Segmenter", "Truth", "Writer", "plays"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+__getattr__ = door(
+    __name__,
+    {
+        "simulator.session.play": ["Play"],
+        "simulator.session.reader": ["Reader"],
+        "simulator.session.scenario": ["plays"],
+        "simulator.session.segmentation": ["Segmenter"],
+        "simulator.session.store": ["Writer"],
+        "simulator.session.truth": ["Truth"],
+    },
+)

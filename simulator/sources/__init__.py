@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
-_HOMES = {
-    "Recording": "simulator.sources.recording",
-}
+from simulator.core.lazy import door
+
+if TYPE_CHECKING:
+    from simulator.sources.recording import Recording
 
 __all__ = ["Recording"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+__getattr__ = door(
+    __name__,
+    {
+        "simulator.sources.recording": ["Recording"],
+    },
+)

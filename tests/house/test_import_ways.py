@@ -28,6 +28,7 @@ WAYS: dict[str, tuple[str, ...]] = {
         "simulator.endpoint",
         "simulator.session",
         "simulator.sources",
+        "memory.view",  # the one way to read a memory as of now; it knows memories by protocol only
     ),
     "simulator.recorder": (
         "simulator.core",
