@@ -20,9 +20,16 @@ from PIL import Image, UnidentifiedImageError
 from simulator.core.errors import InputError
 from simulator.core.types import ImageRef
 
-__all__ = ["MAX_PIXELS", "array", "decode", "pixels_hash", "read", "size"]
+__all__ = ["MAX_PIXELS", "TooLarge", "array", "decode", "pixels_hash", "read", "size"]
 
 MAX_PIXELS = 100_000_000  # an 8K screen has 33 million; RGB of the limit is 300 MB
+
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+
+
+class TooLarge(InputError):
+    """A picture that claims more pixels than are read; nothing of it was decoded."""
 
 
 async def read(ref: ImageRef) -> Image.Image:
@@ -49,9 +56,11 @@ def decode(path: Path) -> Image.Image:
     Raises:
         InputError: missing, not a picture, damaged or too large.
     """
-    with _faults(path), Image.open(path) as image:
-        _check_size(path, image.size)
-        return image.convert("RGB")
+    with _faults(path):
+        _check_png(path)
+        with Image.open(path) as image:
+            _check_size(path, image.size)
+            return image.convert("RGB")
 
 
 def size(path: Path) -> tuple[int, int]:
@@ -60,9 +69,11 @@ def size(path: Path) -> tuple[int, int]:
     Raises:
         InputError: missing, not a picture or too large.
     """
-    with _faults(path), Image.open(path) as image:
-        _check_size(path, image.size)
-        return image.size
+    with _faults(path):
+        _check_png(path)
+        with Image.open(path) as image:
+            _check_size(path, image.size)
+            return image.size
 
 
 def pixels_hash(image: Image.Image) -> str:
@@ -71,10 +82,18 @@ def pixels_hash(image: Image.Image) -> str:
     return sha256(head + image.tobytes()).hexdigest()
 
 
+def _check_png(path: Path) -> None:
+    """The claim of a PNG, read before Pillow does: it looks at further chunks first, and may fail on those."""
+    with path.open("rb") as stream:
+        head = stream.read(24)
+    if len(head) == 24 and head.startswith(_PNG) and head[12:16] == b"IHDR":
+        _check_size(path, struct.unpack(">II", head[16:24]))
+
+
 def _check_size(path: Path, wh: tuple[int, int]) -> None:
     if wh[0] * wh[1] > MAX_PIXELS:
         want = f"the picture claims {wh[0]} x {wh[1]} pixels; at most {MAX_PIXELS // 1_000_000} million are read"
-        raise InputError(path, want)
+        raise TooLarge(path, want)
 
 
 @contextmanager
@@ -86,7 +105,7 @@ def _faults(path: Path) -> Iterator[None]:
         raise InputError(path, "there is no such picture") from error
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         limit = MAX_PIXELS // 1_000_000
-        raise InputError(path, f"the picture claims more pixels than are read ({limit} million)") from error
+        raise TooLarge(path, f"the picture claims more pixels than are read ({limit} million)") from error
     except UnidentifiedImageError as error:
         raise InputError(path, "not a picture that can be read (empty, damaged or another kind of file)") from error
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError, struct.error, zlib.error) as error:

@@ -177,11 +177,10 @@ def _image(
         image = pixels.decode(file)
         if digest is not None and pixels.pixels_hash(image) != digest:
             found.add("image_pixels", "damage", "a picture has other pixels than its row says", where, n_rows)
+    except pixels.TooLarge as error:
+        found.add("image_too_large", "damage", "a picture claims to be enormous", f"{where}: {error.want}", n_rows)
     except InputError as error:
-        too_large = "pixels" in error.want and "claims" in error.want
-        kind = "image_too_large" if too_large else "image_damaged"
-        sentence = "a picture claims to be enormous" if too_large else "a picture cannot be read"
-        found.add(kind, "damage", sentence, f"{where}: {error.want}", n_rows)
+        found.add("image_damaged", "damage", "a picture cannot be read", f"{where}: {error.want}", n_rows)
 
 
 def _leftovers(reader: Reader, known: set[str], found: Findings) -> None:

@@ -5,6 +5,8 @@ YAML or TOML by suffix. The published JSON schema is ``docs/scenario.schema.json
 
 from __future__ import annotations
 
+import json
+import sys
 import tomllib
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
@@ -152,9 +154,13 @@ def read_mapping(path: Path) -> dict[str, Any]:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise InputError(path, "a text file in UTF-8") from error
-    except (yaml.YAMLError, tomllib.TOMLDecodeError) as error:
-        said = " ".join(str(error).split())
-        raise InputError(path, f"cannot be read as {'TOML' if path.suffix == '.toml' else 'YAML'}: {said}") from error
+    except yaml.MarkedYAMLError as error:
+        at = "" if error.problem_mark is None else f"line {error.problem_mark.line + 1}: "
+        raise InputError(path, f"cannot be read as YAML: {at}{error.problem}") from error
+    except yaml.YAMLError as error:
+        raise InputError(path, f"cannot be read as YAML: {' '.join(str(error).split())}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(path, f"cannot be read as TOML: {error}") from error
     if not isinstance(raw, dict):
         raise InputError(path, "the file must hold a mapping of keys to values")
     return {str(k): v for k, v in raw.items()}
@@ -202,3 +208,8 @@ def _model_at(places: Sequence[Any]) -> type[BaseModel]:
             if place == name:
                 return model
     return IntentSpec if "intents" in places else ScenarioFile
+
+
+if __name__ == "__main__":
+    json.dump(json_schema(), sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")

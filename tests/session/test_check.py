@@ -1,0 +1,143 @@
+"""Every fault of a session is found, counted and shown by example."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+import zlib
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from simulator.core.types import SECOND
+from simulator.session.check import Finding, check
+from simulator.session.describe import burstiness, describe
+from simulator.session.schema import FILE_NAME
+from simulator.session.store import Writer
+
+S = SECOND
+Spoil = Callable[[Path, sqlite3.Connection], object]
+
+
+def _sound(folder: Path) -> Path:
+    with Writer(folder, utc_anchor_ns=0) as writer:
+        for tick in range(10):
+            image = Image.new("RGB", (8, 6), (tick // 2, 0, 0))
+            writer.add(
+                tick=tick, captured_ns=tick * S, app_name="a", window_title="t", image=image, event_id=tick // 5 + 1
+            )
+        for n, llm in ((1, 0), (2, 1)):
+            start = (n - 1) * 5 * S
+            writer.event(id=n, start_ns=start, end_ns=start + 5 * S, is_llm_event=llm, app_name="a",
+                         user_intention="Translation" if llm else None)  # fmt: skip
+        writer.opportunity(id="o", opens_ns=S, closes_ns=5 * S, acted_ns=5 * S, intention="Translation")
+    return folder
+
+
+def _sql(statement: str) -> Spoil:
+    return lambda folder, db: db.execute(statement)
+
+
+def _image_file(folder: Path) -> Path:
+    return min(p for p in (folder / "screenshots").rglob("*") if p.is_file())
+
+
+def _bomb(folder: Path, db: sqlite3.Connection) -> None:
+    body = b"IHDR" + struct.pack(">IIBBBBB", 65535, 65535, 8, 2, 0, 0, 0)
+    bomb = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + body + struct.pack(">I", zlib.crc32(body)) + b"\x00" * 99
+    (folder / "bomb.png").write_bytes(bomb)
+    db.execute("UPDATE screenshots SET file_path = 'bomb.png', file_hash = ? WHERE id = 3", (sha256(bomb).hexdigest(),))
+
+
+def _truncate(folder: Path, db: sqlite3.Connection) -> None:
+    file = _image_file(folder)
+    file.write_bytes(file.read_bytes()[:20])
+
+
+def _swap(folder: Path, db: sqlite3.Connection) -> None:
+    Image.new("RGB", (8, 6), "white").save(_image_file(folder), "WEBP", lossless=True)
+
+
+SPOILS: list[tuple[str, str, Spoil]] = [
+    ("image_missing", "damage", lambda folder, db: _image_file(folder).unlink()),
+    ("image_damaged", "damage", _truncate),
+    ("image_hash", "damage", _swap),
+    ("image_too_large", "damage", _bomb),
+    ("image_size", "damage", _sql("UPDATE screenshots SET width = 9")),
+    ("path", "damage", _sql("UPDATE screenshots SET file_path = '../x.png' WHERE id = 3")),
+    ("path", "damage", _sql(r"UPDATE screenshots SET file_path = 'C:\x\y.png' WHERE id = 3")),
+    ("time_backwards", "damage", _sql("UPDATE screenshots SET captured_ns = 0 WHERE id = 5")),
+    ("time", "damage", _sql("UPDATE screenshots SET captured_ns = 'x' WHERE id = 5")),
+    ("tick_twice", "warning", _sql("UPDATE screenshots SET tick = 3 WHERE id = 5")),
+    ("gap_reversed", "damage", _sql("INSERT INTO gaps (from_tick, to_tick, reason) VALUES (30, 20, 'blank')")),
+    ("row_in_gap", "warning", _sql("INSERT INTO gaps (from_tick, to_tick, reason) VALUES (3, 4, 'blank')")),
+    ("event_reversed", "damage", _sql("UPDATE events SET end_ns = start_ns - 1 WHERE id = 2")),
+    ("event_overlap", "warning", _sql("UPDATE events SET end_ns = end_ns + 5 WHERE id = 1")),
+    ("event_unknown", "warning", _sql("DELETE FROM events WHERE id = 2")),
+    ("conversation", "warning", _sql("UPDATE events SET conversation = '{' WHERE id = 2")),
+    ("quality: under 3 s", "note", _sql("UPDATE events SET start_ns = end_ns - 2900000000 WHERE id = 2")),
+    ("quality: no valid screenshot", "note", _sql("UPDATE screenshots SET event_id = 1")),
+    ("quality: over 1 h", "note", _sql("UPDATE events SET end_ns = start_ns + 3601000000000 WHERE id = 2")),
+    ("quality: assistance event with fewer than 3 screenshots", "note",
+     _sql("UPDATE screenshots SET event_id = 1 WHERE id < 9")),
+    ("window_reversed", "damage", _sql("UPDATE opportunities SET closes_ns = opens_ns")),
+    ("window_outside", "damage", _sql("UPDATE opportunities SET opens_ns = 9e10, closes_ns = 1e12, acted_ns = NULL")),
+    ("acted_before", "damage", _sql("UPDATE opportunities SET acted_ns = 0")),
+    ("window_overlap", "damage",
+     _sql("INSERT INTO opportunities (id, opens_ns, closes_ns, intention) VALUES ('p', 2e9, 3e9, 'Translation')")),
+    ("intention", "damage", _sql("UPDATE opportunities SET intention = 'Transslation'")),
+    ("intention", "damage", _sql("UPDATE events SET user_intention = 'Cooking' WHERE id = 2")),
+    ("mistyped", "damage", _sql("UPDATE opportunities SET opens_ns = 'x'")),
+    ("not_closed", "warning", _sql("UPDATE meta SET value = 'recording' WHERE key = 'state'")),
+    ("orphan", "warning", lambda folder, db: (folder / "screenshots/x.webp").write_bytes(b"x")),
+    ("half_written", "warning", lambda folder, db: (folder / "screenshots/x.part").write_bytes(b"x")),
+    ("unreadable", "damage", _sql("DELETE FROM screenshots")),
+]  # fmt: skip
+
+
+def test_a_sound_session_has_no_fault(tmp_path: Path) -> None:
+    assert check(_sound(tmp_path / "s")) == []
+
+
+@pytest.mark.parametrize(("kind", "severity", "spoil"), SPOILS, ids=[f"{k}-{i}" for i, (k, _, _) in enumerate(SPOILS)])
+def test_each_fault_is_found_with_an_example(tmp_path: Path, kind: str, severity: str, spoil: Spoil) -> None:
+    folder = _sound(tmp_path / "s")
+    db = sqlite3.connect(folder / FILE_NAME)
+    spoil(folder, db)
+    db.commit()
+    db.close()
+    found = {f.kind: f for f in check(folder)}
+    assert kind in found, found
+    assert found[kind].severity == severity
+    assert found[kind].count >= 1
+
+
+def test_damage_comes_first_and_is_counted_by_rows(tmp_path: Path) -> None:
+    folder = _sound(tmp_path / "s")
+    _image_file(folder).unlink()
+    (folder / "screenshots/x.webp").write_bytes(b"x")
+    first, second = check(folder)
+    assert isinstance(first, Finding)
+    assert (first.kind, first.count, len(first.examples)) == ("image_missing", 2, 1), "two rows named that picture"
+    assert second.kind == "orphan"
+
+
+def test_a_session_is_described_in_numbers(tmp_path: Path) -> None:
+    said = describe(_sound(tmp_path / "s"))
+    assert (said["rows"], said["distinct_images"], said["rate_hz"], said["hours"]) == (10, 5, 1.0, 10 / 3600)
+    assert said["apps"] == {"a": 10}
+    assert (said["events"]["n"], said["events"]["assistance"], said["events"]["intentions"]) == (
+        2,
+        1,
+        {"Translation": 1},
+    )
+    assert said["events"]["burstiness"] is None, "one assistance event says nothing of bursts"
+
+
+def test_burstiness_is_minus_one_for_a_clockwork() -> None:
+    assert burstiness([0, 10, 20, 30]) == -1
+    assert burstiness([0, 1, 2, 3, 1000]) > 0.2  # type: ignore[operator]
+    assert burstiness([1, 1, 1]) is None
