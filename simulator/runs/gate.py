@@ -6,6 +6,7 @@ the log alone, so a run can be scored again under another gate without its agent
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ class Gate:
                 return cls(_window(spec))
             if spec.startswith("window:"):
                 return cls(parse_duration(spec.removeprefix("window:")))
-        except (ArithmeticError, TypeError, ValueError) as error:
+        except (TypeError, ValueError) as error:
             raise UsageError(f"gate {quote(spec)}: {error}") from error
         named = {"standard": STANDARD, "off": OFF}
         if spec not in named:
@@ -74,10 +75,10 @@ def _window(spec: Mapping[str, Any]) -> int | None:
     seconds = spec.get("window_s", 60)
     if seconds is None:
         return None
-    ns = Decimal(str(seconds)) * SECOND
-    if isinstance(seconds, bool) or not ns.is_finite() or ns != ns.to_integral_value():
+    number = isinstance(seconds, int | float) and not isinstance(seconds, bool) and math.isfinite(seconds)
+    if not number:
         raise ValueError(f"window_s must be a number of seconds, not {quote(seconds)}")
-    return int(ns)
+    return round(Decimal(str(seconds)) * SECOND)
 
 
 STANDARD = Gate()
