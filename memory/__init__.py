@@ -9,15 +9,14 @@ from simulator.core.lazy import door
 if TYPE_CHECKING:
     from memory.base import make_memory, memories
     from memory.embed import HashEmbedder
-    from memory.view import LabelBook, View
+    from memory.view import CausalityError, LabelBook, View
 
-__all__ = ["HashEmbedder", "LabelBook", "View", "make_memory", "memories"]
-
+__all__ = ["CausalityError", "HashEmbedder", "LabelBook", "View", "make_memory", "memories"]
 __getattr__ = door(
     __name__,
     {
         "memory.base": ["make_memory", "memories"],
         "memory.embed": ["HashEmbedder"],
-        "memory.view": ["LabelBook", "View"],
+        "memory.view": ["CausalityError", "LabelBook", "View"],
     },
 )

@@ -6,6 +6,7 @@ import inspect
 from typing import Any, cast
 
 from memory.embed import HashEmbedder
+from memory.index import Index
 from memory.threads import Threaded
 from memory.view import CausalityError, LabelBook, View
 from memory.wording import estimate_tokens, one_line, render_lines
@@ -15,6 +16,7 @@ from simulator.core.registry import Registry, Spec
 __all__ = [
     "CausalityError",
     "HashEmbedder",
+    "Index",
     "LabelBook",
     "View",
     "as_memory",

@@ -10,7 +10,7 @@ from simulator.core.errors import ProactError
 from simulator.core.protocols import Memory, Meter
 from simulator.core.types import Event, Label, MemoryItem, Query
 
-__all__ = ["CausalityError", "KnownLabels", "LabelBook", "View"]
+__all__ = ["NOTHING", "CausalityError", "KnownLabels", "LabelBook", "NoMemoryView", "View"]
 
 Known = tuple[Event, Label]
 
@@ -136,6 +136,9 @@ class View:
             raise CausalityError(self._memory, late)
         self.recalls += 1
         self.hits += len(items)
+        count = getattr(self._meter, "hits", None)  # the engine's meter keeps it for the record; others need not
+        if count is not None:
+            count(len(items))
         return items
 
     def render(self, items: Sequence[MemoryItem]) -> str:
@@ -146,3 +149,20 @@ class View:
     def labels(self) -> KnownLabels:
         """Events whose label had become known by now, in the order in which they did."""
         return self._book.upto(self.user, self.now_ns)
+
+
+class NoMemoryView:
+    """What an agent without memory reads: no items and no labels."""
+
+    labels: Sequence[Known] = ()
+
+    async def recall(self, k: int = 5, *, token_budget: int | None = None, text: str | None = None) -> list[MemoryItem]:
+        """Nothing."""
+        return []
+
+    def render(self, items: Sequence[MemoryItem]) -> str:
+        """The empty string."""
+        return ""
+
+
+NOTHING = NoMemoryView()

@@ -1,0 +1,50 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.base import agents, make_agent
+from simulator.core.types import SECOND, Decision, Observation, Offer
+from simulator.session.truth import Intent, Opportunity, Truth
+from tests.conformance.agent_conformance import AgentConformance
+
+TRUTH = Truth(
+    "session-1",
+    "user",
+    60 * SECOND,
+    opportunities=(Opportunity("a", 10 * SECOND, 20 * SECOND, "Translation", query="what does this mean"),),
+    intents={"p": (Intent("find a train", None),)},
+)
+
+
+class TestEveryRegisteredAgentConforms(AgentConformance):
+    @pytest.fixture(autouse=True, params=agents.names())
+    def _spec(self, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+        self.spec: str = request.param
+        self.file = tmp_path / "offers.yaml"
+        self.file.write_text("- {t_s: 3, intention: Translation}\n", encoding="utf-8")
+
+    def make(self) -> Any:
+        return make_agent(self.spec, truth=TRUTH, file=str(self.file))
+
+
+class Sloppy:
+    """Breaks rules, to see that the suite notices."""
+
+    inline = True
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    async def decide(self, observation: Observation) -> Decision:
+        return Decision((Offer("", confidence=float("nan")),))
+
+
+@pytest.mark.parametrize("rule", ["test_every_answer_is_a_decision_whose_offers_can_be_scored"])
+def test_the_suite_finds_an_agent_that_breaks_a_rule(rule: str) -> None:
+    class Suite(AgentConformance):
+        def make(self) -> Any:
+            return Sloppy()
+
+    with pytest.raises(AssertionError):
+        getattr(Suite(), rule)()
