@@ -1,1 +1,85 @@
-"""The command `proact`: one module a group of commands; the only room that knows all others by name."""
+"""The command ``proact``: one module a group of commands; the only room that knows all others by name.
+
+Commands are named here and imported when they are called, so that ``--help`` stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cyclopts import App
+
+__all__ = ["app", "main"]
+
+COMMANDS = {
+    "run": ("simulator.cli.run:run", "Play one agent over recorded sessions and score it."),
+    "score": ("simulator.cli.score:score", "Score a run again from its logs, without its agent."),
+    "dataset": ("simulator.cli.dataset:dataset", "Import, check and describe recordings."),
+    "list": ("simulator.cli.catalogue:listing", "List agents, memories, scorers, sources, policies and the like."),
+    "doctor": ("simulator.cli.doctor:doctor", "Look at this machine and say what works."),
+}
+
+
+def app() -> App:
+    """The command's tree."""
+    from cyclopts import App
+    from cyclopts.config import Env
+
+    tree = App(
+        name="proact",
+        help="Play recorded 1 Hz screens into proactive assistance agents; score whether help was right and in time.",
+        version=_version,
+        help_format="plaintext",
+        config=Env("PROACT_", command=False),
+        result_action="return_value",
+    )
+    for name, (where, help_) in COMMANDS.items():
+        tree.command(where, name=name, help=help_)
+    return tree
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return f"proact {version('proact')}"
+
+
+def main() -> None:
+    """Run the command and leave with its exit code."""
+    code = _call(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if _foreign_threads():  # an agent's thread that does not end must not keep the command from ending
+        os._exit(code)
+    sys.exit(code)
+
+
+def _call(words: list[str]) -> int:
+    from cyclopts import CycloptsError
+
+    from simulator.cli import guard
+    from simulator.core.errors import Exit, ProactError
+
+    try:
+        guard.check()
+        result = app()(words, exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        print(f"proact: {error}", file=sys.stderr)  # noqa: T201
+        return Exit.USAGE
+    except ProactError as error:
+        print(f"proact: {error}", file=sys.stderr)  # noqa: T201
+        return error.exit_code
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.DONE
+    return result if isinstance(result, int) else Exit.DONE
+
+
+def _foreign_threads() -> bool:
+    return any(t is not threading.main_thread() and t.is_alive() and not t.daemon for t in threading.enumerate())

@@ -78,17 +78,12 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
     else:
         kind = Kind.OFFER if offers else Kind.SILENT
     notes = meter.notes if meter.touched else {}
-    return Answer(
-        charge_ns, kind, offers, decision.retracted, fields, outcome.ended_real_ns, outcome.guarded, False, notes
-    )
+    return Answer(charge_ns, kind, offers, decision.retracted, fields, outcome.ended_real_ns, notes=notes)
 
 
 def _offers(decision: Decision, meter: SilentMeter, charge_ns: int) -> tuple[tuple[Offer, int], ...]:
-    emitted = (
-        [(offer, charge_ns if at is None else min(at, charge_ns)) for offer, at in meter.emitted]
-        if meter.touched
-        else []
-    )
+    early = meter.emitted if meter.touched else []
+    emitted = [(offer, charge_ns if at is None else min(at, charge_ns)) for offer, at in early]
     said = {id(offer) for offer, _ in emitted}
     return (*emitted, *((offer, charge_ns) for offer in decision.offers if id(offer) not in said))
 

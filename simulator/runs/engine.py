@@ -15,7 +15,7 @@ from typing import Any
 
 from anyio.abc import TaskGroup
 
-from memory.view import LabelBook, View
+from memory.view import NOTHING, LabelBook, View
 from simulator.core.errors import JournalMiss
 from simulator.core.protocols import Memory, MemoryView, SnapshotSource
 from simulator.core.types import Event, Label, Observation, Snapshot
@@ -33,7 +33,7 @@ from simulator.timing.meter import SilentMeter
 from simulator.timing.pace import Held, Paced
 from simulator.timing.tasks import task_group
 
-__all__ = ["Engine", "Tally"]
+__all__ = ["Engine", "Interrupt", "Tally"]
 
 _NEVER = 1 << 62
 _YIELD_EVERY = 1024  # a loop that never suspends leaks timers
@@ -73,6 +73,12 @@ class _Write:
     available_ns: int
 
 
+class Interrupt:
+    """Asks a run to stop: what is in flight comes to its end, nothing new starts, the log stays without an end line."""
+
+    asked = False
+
+
 @dataclass(slots=True)
 class Tally:
     """What was counted while a unit ran; the deterministic part goes into the log's end line."""
@@ -104,15 +110,16 @@ class Engine:
         settings: the unit's rules.
         log: where records go.
         pace: how simulated time is tied to real time.
+        interrupt: looked at before each event.
     """
 
     def __init__(self, source: SnapshotSource, truth: Truth, seam: Seam, memory: Memory | None, book: LabelBook,
                  recent: Recent, profile: Mapping[str, str], settings: Settings, log: LogWriter,
-                 pace: Held | Paced, nothing: MemoryView) -> None:  # fmt: skip
+                 pace: Held | Paced, interrupt: Interrupt) -> None:  # fmt: skip
         self._user = source.user
         self._source, self._truth, self._seam, self._memory, self._book = source, truth, seam, memory, book
         self._recent, self._profile, self._settings, self._log, self._pace = recent, profile, settings, log, pace
-        self._nothing = nothing
+        self._interrupt = interrupt
         self._kernel = Kernel()
         self._mailbox = Mailbox(settings.policy)
         self._places = settings.policy.places
@@ -149,7 +156,7 @@ class Engine:
                 await self._play()
         finally:
             await snapshots.aclose()  # type: ignore[attr-defined]
-        if self._settings.protocol == "trajectory":
+        if self._settings.protocol == "trajectory" and not self._interrupt.asked:
             await self._finish()
         self.tally.never_seen = self._mailbox.n_dropped + len(self._mailbox)
         self.tally.writes_after_end = len(self._writes)
@@ -165,6 +172,8 @@ class Engine:
         turns = 0
         while True:
             turns += 1
+            if self._interrupt.asked:
+                break
             if pace.concurrent or turns % _YIELD_EVERY == 0:
                 if not await pace.turn(kernel, len(self._flights)):
                     break
@@ -182,10 +191,13 @@ class Engine:
                 to_ask.append((self._newest, event))
             if (waiting or writes or to_ask) and not kernel.more_now():
                 await self._dispatch()
+        if self._group is not None or self._interrupt.asked:
+            return
         for flight in self._flights.values():
+            index = flight.snapshot.index if flight.snapshot else None
             raise JournalMiss(
-                f"the journal holds only a cancelled decision for snapshot {flight.snapshot and flight.snapshot.index}, "
-                "and nothing cancels it here: its full charge is unknown"
+                f"the journal holds only a cancelled decision for snapshot {index}, and nothing cancels it here: "
+                "its full charge is unknown"
             )
 
     async def _pull(self) -> None:
@@ -277,7 +289,7 @@ class Engine:
         history = HistoryView(self._recent, started)
 
         def look(meter: SilentMeter) -> Observation:
-            memory = self._nothing if self._memory is None else self._view(snapshot, started, meter)
+            memory = NOTHING if self._memory is None else self._view(snapshot, started, meter)
             return Observation(snapshot, started, self._user, history, self._profile, memory, meter)
 
         self._flights[flight.seq] = flight

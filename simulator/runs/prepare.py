@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from memory.view import LabelBook, View
+from memory.view import NOTHING, LabelBook, View
 from simulator.core.protocols import Memory, MemoryView
 from simulator.core.types import Event, Label, Observation, Setup, Snapshot
 from simulator.runs.history import HistoryView, Recent
@@ -39,7 +39,7 @@ def _timeline(history: Sequence[tuple[Event, Label | None]], rehearsed: bool) ->
 
 
 async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Event, Label | None]], setup: Setup,
-                  recent: Recent, book: LabelBook, nothing: MemoryView) -> None:  # fmt: skip
+                  recent: Recent, book: LabelBook) -> None:  # fmt: skip
     """Open the agent and build the memory; runs inside the agent's lane.
 
     Args:
@@ -49,7 +49,6 @@ async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Eve
         setup: what the agent is opened with.
         recent: gets the last events, so that the history view reaches back before time 0.
         book: gets the labels.
-        nothing: the view of an agent without memory.
     """
     if hasattr(agent, "open"):
         await agent.open(setup)
@@ -67,20 +66,20 @@ async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Eve
                 await memory.feedback(event, label)
         else:
             assert rehearse is not None
-            await rehearse(_question(event, t, setup, memory, recent, book, nothing), label)
+            await rehearse(_question(event, t, setup, memory, recent, book), label)
     recent.open = None
     maintain = getattr(memory, "maintain", None)
     if maintain is not None:
         await maintain(0)
 
 
-def _question(event: Event, t: int, setup: Setup, memory: Memory | None, recent: Recent, book: LabelBook,
-              nothing: MemoryView) -> Observation:  # fmt: skip
+def _question(event: Event, t: int, setup: Setup, memory: Memory | None, recent: Recent,
+              book: LabelBook) -> Observation:  # fmt: skip
     """The observation at the start of a past event."""
     recent.open = replace(event, end_ns=t, summary=None, assistance=False)
     snapshot = Snapshot(-1, t, t, event.app, event.title, event.category)
     meter = SilentMeter()
-    view = nothing
+    view: MemoryView = NOTHING
     if memory is not None:
         view = View(memory, book, event.user, t, event.app, event.title, event.category, meter)
     return Observation(snapshot, t, event.user, HistoryView(recent, t), setup.profile, view, meter)

@@ -10,11 +10,11 @@ from typing import Any
 import anyio
 
 from memory.view import LabelBook
-from simulator.core.protocols import Agent, Memory, MemoryView, SnapshotSource
+from simulator.core.protocols import Agent, Memory, SnapshotSource
 from simulator.core.types import Event, Label, Setup
 from simulator.runs import runlog
 from simulator.runs.config import Settings, check
-from simulator.runs.engine import Engine
+from simulator.runs.engine import Engine, Interrupt
 from simulator.runs.history import Recent
 from simulator.runs.journal import Journal
 from simulator.runs.prepare import prepare
@@ -100,6 +100,7 @@ class UnitResult:
     cold_start_ns: int | None = None
     memory_stats: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
+    bad_input: bool = False
     lost: bool = False
 
 
@@ -113,8 +114,15 @@ def is_done(folder: Path, plan: UnitPlan) -> bool:
     return log.complete and dict(log.header) == want
 
 
-async def play_unit(plan: UnitPlan, folder: Path, nothing: MemoryView) -> UnitResult:
+async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: Callable[[Engine], None] | None = None
+                    ) -> UnitResult:  # fmt: skip
     """Play it from the start; what an interrupted attempt left is written over.
+
+    Args:
+        plan: the unit.
+        folder: its folder.
+        interrupt: set it to have the unit stop soon; its log then has no end line.
+        watch: gets the engine when it starts, for showing how far it is.
 
     Raises:
         UsageError: a combination that cannot be played, or a journal of another run.
@@ -136,11 +144,13 @@ async def play_unit(plan: UnitPlan, folder: Path, nothing: MemoryView) -> UnitRe
         setup = Setup(
             plan.source.session, plan.source.user, plan.profile, plan.intentions, s.seed, plan.truth.period_ns
         )
-        cold, failed = await seam.prepare(lambda: prepare(agent, memory, plan.history, setup, recent, book, nothing))
+        cold, failed = await seam.prepare(lambda: prepare(agent, memory, plan.history, setup, recent, book))
     log = runlog.LogWriter(folder / LOG)
     log.header(plan.header())
     pace = _pace(s)
-    engine = Engine(plan.source, plan.truth, seam, memory, book, recent, plan.profile, s, log, pace, nothing)
+    engine = Engine(plan.source, plan.truth, seam, memory, book, recent, plan.profile, s, log, pace, interrupt)
+    if watch is not None:
+        watch(engine)
     begun, lags = real_ns(), list[int]()
     if failed is not None:
         log.close()
@@ -156,6 +166,9 @@ async def play_unit(plan: UnitPlan, folder: Path, nothing: MemoryView) -> UnitRe
         with anyio.CancelScope(shield=True):
             await seam.close()
     counts = asdict(engine.tally)
+    if interrupt.asked:
+        log.close()
+        return UnitResult(plan.key, counts, error="interrupted")
     log.close({**counts, "notes": dict(sorted(engine.notes.items())), "changes_ns": engine.changes_ns})
     audit = judge(
         wall_ns=real_ns() - begun,

@@ -1,0 +1,177 @@
+"""From what the user named to units that can be played: scenarios, agent, memory, rules, with their precedence.
+
+Command line over environment (``PROACT_…``, read by the command's parser) over scenario file over default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from simulator.core.durations import parse_duration
+from simulator.core.errors import UsageError
+from simulator.core.registry import parse_spec
+from simulator.core.types import Event
+from simulator.runs.config import Settings, check
+from simulator.runs.gate import Gate
+from simulator.runs.journal import empirical
+from simulator.runs.labels import Asks
+from simulator.runs.plan import sample
+from simulator.runs.unit import LOG, UnitPlan
+from simulator.session.play import Play
+from simulator.session.scenario import plays
+from simulator.session.segmentation import Segmenter
+from simulator.session.truth import Truth
+from simulator.timing.latency import LatencyModel, parse_latency
+from simulator.timing.mailbox import parse_policy
+
+__all__ = ["Choice", "assemble", "twin"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a run was asked to be; None where the scenario or the default decides."""
+
+    scenarios: Sequence[Path]
+    agent: str = "prior"
+    memory: str = "rag"
+    clock: str = "measured"
+    latency: str | None = None
+    journal: Path | None = None
+    policy: str | None = None
+    protocol: str | None = None
+    gate: str | None = None
+    seed: int | None = None
+    timeout: str = "60s"
+    memory_mode: str | None = None
+    window: str | None = None
+    speed: int | None = None
+    max_gap: str | None = None
+
+
+async def assemble(choice: Choice) -> list[UnitPlan]:
+    """The units of a run, in order of the scenarios.
+
+    Raises:
+        UsageError: an unknown word or an impossible combination.
+        InputError: a fault of a file.
+    """
+    latency = _latency(choice)
+    if (choice.journal is not None) != (choice.clock == "journal"):
+        raise UsageError("clock journal reads an earlier run: give both --clock journal and --journal RUN")
+    window = None if choice.window is None else duration("window", choice.window)
+    found = plays(choice.scenarios)
+    return [await _unit(play, choice, latency, window) for play in found]
+
+
+def _latency(choice: Choice) -> LatencyModel | None:
+    if choice.latency is None:
+        return None
+    if choice.latency.startswith("from:"):
+        return empirical(Path(choice.latency.removeprefix("from:")))
+    return parse_latency(choice.latency)
+
+
+def duration(option: str, text: str) -> int:
+    """A duration given on the command line, in ns.
+
+    Raises:
+        UsageError: it is not one.
+    """
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--{option}: {error}") from error
+
+
+async def _unit(play: Play, choice: Choice, latency: LatencyModel | None, window: int | None) -> UnitPlan:
+    said = play.settings
+    protocol = choice.protocol or said.get("protocol") or "stream"
+    alone = protocol != "stream"
+    policy = choice.policy or (None if alone else said.get("policy")) or "latest_only"
+    seed = choice.seed if choice.seed is not None else int(said.get("seed") or 0)
+    settings = Settings(
+        clock=choice.clock,
+        policy=parse_policy(policy),
+        protocol=protocol,
+        latency=latency,
+        seed=seed,
+        timeout_ns=duration("timeout", choice.timeout),
+        memory_mode=choice.memory_mode or ("frozen" if protocol == "moments" else "online"),
+        max_gap_ns=None if choice.max_gap is None else duration("max-gap", choice.max_gap),
+        speed=choice.speed,
+    )
+    truth = play.truth
+    if protocol == "moments":
+        truth = await _with_moments(play, seed)
+    agent = _agent_maker(choice.agent, play, truth, seed)
+    check(settings, None if choice.clock == "journal" else agent())
+    gate = Gate.parse(choice.gate if choice.gate is not None else said.get("gate"))
+    return UnitPlan(
+        key=play.key,
+        source=play.source,
+        truth=truth,
+        history=play.history,
+        profile=play.profile,
+        intentions=play.intentions,
+        window_ns=play.window_ns if window is None else window,
+        segmentation=play.segmentation,
+        settings=settings,
+        agent=agent,
+        memory=_memory_maker(choice.memory, play, seed),
+        agent_text=parse_spec(choice.agent).text,
+        memory_text=parse_spec(choice.memory).text,
+        gate_text=gate.text,
+        dataset=play.dataset_hash,
+        journal=None if choice.journal is None else _journal_of(choice.journal, play.key),
+    )
+
+
+def _agent_maker(spec: str, play: Play, truth: Truth, seed: int) -> Callable[[], Any]:
+    from agents.base import agents
+
+    return lambda: agents.make(spec, truth=truth, seed=seed, intentions=play.intentions)
+
+
+def _memory_maker(spec: str, play: Play, seed: int) -> Callable[[], Any]:
+    from memory.base import make_memory
+
+    return lambda: make_memory(spec, seed=seed, intentions=play.intentions)
+
+
+def _journal_of(run: Path, key: str) -> Path:
+    """The log of the same unit in an earlier run."""
+    path = run / "units" / key / LOG
+    if not path.exists():
+        raise UsageError(f"--journal {run}: that run has no unit '{key}'")
+    return path
+
+
+async def _with_moments(play: Play, seed: int) -> Truth:
+    """The truth with what protocol ``moments`` asks, sampled from the session's own events."""
+    segmenter = Segmenter(play.user, play.source.session, play.segmentation)
+    gaps = sorted(start for start, _, _ in play.source.gaps)
+    asks, events = Asks(play.truth), list[Event]()
+
+    def keep(event: Event | None) -> None:
+        if event is not None:
+            events.append(asks.settle(event, event.end_ns)[0])
+
+    async for snapshot in play.source.snapshots():
+        while gaps and gaps[0] <= snapshot.captured_ns:
+            keep(segmenter.gap(gaps.pop(0)))
+        keep(segmenter.push(snapshot))
+    keep(segmenter.flush(play.truth.end_ns))
+    plan = sample(events, play.truth, seed)
+    rule = f"{play.truth.rule}; moments: {plan.rule}, sha256 {plan.digest()}".removeprefix("; ")
+    return replace(play.truth, moments=plan.moments, rule=rule)
+
+
+def twin(plan: UnitPlan) -> UnitPlan:
+    """The same unit with zero charge: what ``F1_instant`` needs."""
+    instant = replace(
+        plan.settings, clock="modelled", latency=parse_latency("profile:instant"), speed=None, max_gap_ns=None
+    )
+    return replace(plan, settings=instant, journal=None)

@@ -1,0 +1,68 @@
+"""``proact score``: the scores of a run from its logs and truth alone; no agent is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from simulator.cli.show import score_table
+from simulator.cli.speak import Voice, plain
+from simulator.core.errors import Exit, InputError
+from simulator.runs import runlog
+from simulator.runs.folder import read_units, write_json
+from simulator.runs.unit import LOG
+
+__all__ = ["score", "score_folder"]
+
+
+def score_folder(
+    run: Path, gate: str | None = None, names: list[str] | None = None, *, save: bool = True
+) -> dict[str, Any]:
+    """Score a run folder; with ``save`` into its ``scores.json``.
+
+    Raises:
+        InputError: not a run folder, or nothing was played in it yet.
+        UsageError: a scorer or a gate that is unknown or does not fit.
+    """
+    from memory.embed import HashEmbedder
+    from scorers.base import Unit, score_run
+
+    read = read_units(run)
+    if not read:
+        raise InputError(run, "no unit of this run has been played yet")
+    units = [Unit(key, log, truth) for key, log, truth in read]
+    twins = {}
+    for unit in units:
+        path = run / "units" / unit.key / "twin" / LOG
+        if path.exists():
+            twins[unit.key] = Unit(unit.key, runlog.read(path), unit.truth)
+    header = units[0].log.header
+    protocol, used = str(header["protocol"]), gate or str(header["gate"])
+    scores = score_run(units, protocol, used, names=names, embedder=HashEmbedder(), twins=twins)
+    if save:
+        write_json(run / "scores.json", scores)
+    return scores
+
+
+def score(
+    run: Path,
+    /,
+    *,
+    gate: Annotated[str | None, Parameter(help="Another gate than the run's; shown, not saved.")] = None,
+    scorer: Annotated[
+        list[str] | None, Parameter(help="Scorers by name; default: those of the run's protocol.")
+    ] = None,
+    json: Annotated[
+        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
+    ] = False,
+) -> int:
+    """Score RUN, a run folder, again."""
+    voice = Voice(as_json=json)
+    scores = score_folder(run, gate, scorer, save=gate is None and scorer is None)
+    voice.say(score_table({run.name: scores}))
+    if gate is not None or scorer is not None:
+        voice.say(plain("not saved: scores.json keeps the run's own gate and scorers"))
+    voice.record("done", run=str(run), scores=scores["scores"])
+    return Exit.DONE

@@ -1,0 +1,189 @@
+"""A run on disk: ``run.json``, ``units/<key>/``, ``scores.json``.
+
+The same command again finds the same folder: what is finished stays, what is missing or torn is played, and when all
+is there nothing happens. Files are written beside and renamed, so that a kill leaves the old one or the new one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from simulator.core.errors import InputError, UsageError
+from simulator.runs import runlog
+from simulator.runs.records import RunLog
+from simulator.runs.unit import LOG, TRUTH, UnitPlan, UnitResult, is_done
+from simulator.session import truth as truths
+from simulator.session.truth import Truth
+from simulator.timing.clock import utc_now
+
+__all__ = ["RunFolder", "digest", "read_units", "write_json"]
+
+SCHEMA = 1
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write beside, then rename."""
+    part = path.with_name(path.name + ".part")
+    with part.open("w", encoding="utf-8", newline="\n") as file:
+        json.dump(value, file, ensure_ascii=False, indent=1, allow_nan=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of canonical JSON."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return sha256(text.encode()).hexdigest()
+
+
+class RunFolder:
+    """One run's folder.
+
+    Args:
+        path: where it is or will be.
+        plans: its units, all of them.
+        given: what the user asked for, as typed, for the record.
+    """
+
+    def __init__(self, path: Path, plans: Sequence[UnitPlan], given: Mapping[str, Any]) -> None:
+        self.path, self.plans, self.given = path, plans, dict(given)
+        self.resolved = {plan.key: plan.header() for plan in plans}
+        self.identity = digest(self.resolved)
+        self._results: dict[str, UnitResult] = {}
+
+    @property
+    def file(self) -> Path:
+        """``run.json``."""
+        return self.path / "run.json"
+
+    def open(self) -> list[UnitPlan]:
+        """Make the folder, or find it; the units that are still to be played.
+
+        Raises:
+            UsageError: the folder holds another run.
+        """
+        old = read_run(self.path) if self.file.exists() else None
+        if old is not None and old.get("identity") != self.identity:
+            raise UsageError(f"{self.path} holds another run{_difference(old, self.resolved)}; choose another --out")
+        if old is None and self.path.exists() and any(self.path.iterdir()):
+            raise UsageError(f"{self.path} is not empty and holds no run; choose another --out")
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._before: Mapping[str, Any] = (old or {}).get("units", {})
+        missing = [plan for plan in self.plans if not is_done(self.unit(plan.key), plan)]
+        if missing or old is None:
+            self._write("running")
+        return missing
+
+    def unit(self, key: str) -> Path:
+        """A unit's folder."""
+        return self.path / "units" / key
+
+    def done(self, result: UnitResult) -> None:
+        """A unit has been played, or could not be."""
+        self._results[result.key] = result
+        self._write("running")
+
+    def close(self, status: str) -> None:
+        """The run ended: ``done``, ``some_units_erred`` or ``interrupted``."""
+        self._write(status)
+
+    def _write(self, status: str) -> None:
+        units: dict[str, Any] = {}
+        for plan in self.plans:
+            result = self._results.get(plan.key)
+            units[plan.key] = self._before.get(plan.key, {}) if result is None else _told(result)
+        first = next(iter(self.plans), None)
+        write_json(
+            self.file,
+            {
+                "schema": SCHEMA,
+                "proact": _version(),
+                "status": status,
+                "identity": self.identity,
+                "given": self.given,
+                "resolved": self.resolved,
+                "seed": None if first is None else first.settings.seed,
+                "host": _host(),
+                "written": utc_now().isoformat(timespec="seconds"),
+                "units": units,
+            },
+        )
+
+
+def _told(result: UnitResult) -> dict[str, Any]:
+    told = asdict(result) | {"audit": None if result.audit is None else result.audit.as_dict()}
+    del told["key"]
+    return told
+
+
+def _version() -> str:
+    try:
+        return version("proact")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _host() -> dict[str, Any]:
+    """The machine in the words that bear on latency; nothing that names a person or a network."""
+    return {
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "cpus": os.cpu_count(),
+        "numpy": version("numpy"),
+    }
+
+
+def read_run(path: Path) -> dict[str, Any]:
+    """``run.json`` of a run folder.
+
+    Raises:
+        InputError: there is none, or it is not one.
+    """
+    file = path / "run.json"
+    try:
+        run: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        if run["schema"] != SCHEMA:
+            raise InputError(file, f"this version reads schema {SCHEMA}", field="schema", value=run["schema"])
+        return run
+    except OSError as error:
+        raise InputError(path, "not a run folder: it has no run.json") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(file, f"not a run file ({error})") from error
+
+
+def read_units(path: Path) -> list[tuple[str, RunLog, Truth]]:
+    """Key, log and truth of every unit of a run, sorted by key; interrupted ones as far as they came.
+
+    Raises:
+        InputError: not a run folder, or a unit's file is broken.
+    """
+    run = read_run(path)
+    found = []
+    for key in sorted(run["resolved"]):
+        folder = path / "units" / key
+        if (folder / LOG).exists():
+            found.append((key, runlog.read(folder / LOG), truths.read(folder / TRUTH)))
+    return found
+
+
+def _difference(old: Mapping[str, Any], new: Mapping[str, Mapping[str, Any]]) -> str:
+    """The first difference of two runs, in words."""
+    before = old.get("resolved", {})
+    if set(before) != set(new):
+        return f" (of {len(before)} units, this one has {len(new)})"
+    for key in sorted(new):
+        for field, value in new[key].items():
+            if before[key].get(field) != value:
+                return f" ({key}: {field} is '{before[key].get(field)}' there and '{value}' here)"
+    return ""
