@@ -84,7 +84,6 @@ class Truth:
         end_ns: end of the session (last snapshot + period).
         period_ns: the stream's period.
         known: False when nothing is known of needs (a live or foreign recording): such a run gives latency only.
-        changes_ns: instants at which app or title changed, in order.
         acts_ns: instants at which the user acted on a need (asked an assistant), in order; the gate reads them.
         intents: per profile name, the true intents of the trajectory; None when the session has no such truth.
         moments: what protocol ``moments`` asks; empty for other protocols.
@@ -99,7 +98,6 @@ class Truth:
     opportunities: tuple[Opportunity, ...] = ()
     assists: tuple[Assist, ...] = ()
     gaps: tuple[Gap, ...] = ()
-    changes_ns: tuple[int, ...] = ()
     acts_ns: tuple[int, ...] = ()
     intents: Mapping[str, tuple[Intent, ...]] | None = None
     moments: tuple[Moment, ...] = ()
@@ -143,7 +141,6 @@ def read(path: Path) -> Truth:
             "assists": tuple(Assist(**a) for a in raw.pop("assists")),
             "gaps": tuple(Gap(**g) for g in raw.pop("gaps")),
             "moments": tuple(Moment(**m) for m in raw.pop("moments")),
-            "changes_ns": tuple(raw.pop("changes_ns")),
             "acts_ns": tuple(raw.pop("acts_ns")),
             "intents": None if intents is None else {k: tuple(Intent(**i) for i in v) for k, v in intents.items()},
         }
