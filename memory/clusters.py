@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memory.embed import Floats, Rows
+from memory.embed import Floats, Rows, likeness
 
 __all__ = ["allot", "cosines", "cut", "leaders", "merges", "typical_and_different"]
 
@@ -20,9 +20,10 @@ Merge = tuple[float, int, int]
 
 def cosines(rows: Rows, norms: Floats, others: Rows, other_norms: Floats) -> Floats:
     """Cosines of all pairs, float64 of shape (len(rows), len(others)); 0 where a text says nothing."""
-    dots = (rows @ others.T).astype(np.float64)
+    dots = np.vecdot(rows[:, None, :], others[None, :, :]).astype(np.float64)  # see ``likeness``: no threads
     lengths = norms[:, None] * other_norms[None, :]
-    return np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+    found: Floats = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+    return found
 
 
 def leaders(rows: Rows, norms: Floats, weights: Sequence[int], limit: int, least: float = 0.8) -> list[int]:
@@ -40,7 +41,7 @@ def leaders(rows: Rows, norms: Floats, weights: Sequence[int], limit: int, least
     led_by = [0] * len(weights)
     for i in order:
         n = len(heads)
-        near = cosines(rows[i : i + 1], norms[i : i + 1], head_rows[:n], head_norms[:n])[0]
+        near = likeness(head_rows[:n], head_norms[:n], rows[i], float(norms[i]))
         place = int(near.argmax()) if n else 0
         if n < limit and (n == 0 or near[place] < least):
             head_rows[n], head_norms[n] = rows[i], norms[i]

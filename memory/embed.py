@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from memory.keywords import STOP_WORDS, fold, is_wide, pairs, runs
 from simulator.core.protocols import Embedder
 
-__all__ = ["Floats", "HashEmbedder", "Rows", "vectors"]
+__all__ = ["Floats", "HashEmbedder", "Rows", "likeness", "vectors"]
 
 Rows = NDArray[np.float32]
 Floats = NDArray[np.float64]
@@ -78,6 +78,18 @@ def vectors(embedder: Embedder, texts: Sequence[str]) -> tuple[Rows, Floats]:
         return rows, np.array([m[1] for m in made], dtype=np.float64)
     rows = np.asarray(embedder.embed(texts), dtype=np.float32)
     return rows, np.where((rows != 0).any(axis=1), 1.0, 0.0)
+
+
+def likeness(rows: Rows | Floats, norms: Floats, row: Rows | Floats, norm: float) -> Floats:
+    """Cosines of rows with one row, float64 of shape (len(rows),); 0 where either says nothing.
+
+    Row by row (``vecdot``) and not as a matrix product: libraries spread those over threads, and on a busy machine one
+    query then waits a whole time slice for its other half (8 ms instead of 0.1 ms, measured).
+    """
+    dots = np.vecdot(rows, row).astype(np.float64)
+    lengths = norms * norm
+    found: Floats = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+    return found
 
 
 def _features(text: str) -> list[int]:

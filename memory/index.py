@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memory.embed import Floats, Rows
+from memory.embed import Floats, Rows, likeness
 
 __all__ = ["Index", "best"]
 
@@ -56,9 +56,7 @@ class Index:
         """Positions and cosines of the k nearest rows known by ``now_ns`` with a cosine above 0, best first."""
         if norm == 0 or self._n == 0:
             return []
-        dots = (self._rows[: self._n] @ row).astype(np.float64)
-        lengths = self._norms[: self._n] * norm
-        scores = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+        scores = likeness(self._rows[: self._n], self._norms[: self._n], row, norm)
         if self._newest_ns > now_ns:
             scores[self._known_ns[: self._n] > now_ns] = -1.0
         return [(p, float(scores[p])) for p in best(scores, k) if scores[p] > 0]

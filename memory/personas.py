@@ -13,7 +13,7 @@ import numpy as np
 
 from memory.base import memories
 from memory.clusters import allot, cosines, cut, leaders, merges, typical_and_different
-from memory.embed import Floats, HashEmbedder, Rows, vectors
+from memory.embed import Floats, HashEmbedder, Rows, likeness, vectors
 from memory.index import best
 from memory.past import CAPABILITIES, Entry, Remembered
 from memory.wording import estimate_tokens, event_words, one_line, percent
@@ -81,7 +81,7 @@ class PersonaMemory(Remembered):
             return self._answer([], k, token_budget)
         asked = query.text if query.text is not None else f"{query.app or ''} {query.title or ''}"
         rows, norms = vectors(self._embedder, [asked])
-        scores = cosines(rows, norms, build.rows, build.norms)[0]
+        scores = likeness(build.rows, build.norms, rows[0], float(norms[0]))
         near = [p for p in best(scores, len(scores)) if scores[p] > 0]
         return self._answer([replace(build.personas[p], score=float(scores[p])) for p in near], k, token_budget)
 
@@ -169,13 +169,12 @@ class PersonaMemory(Remembered):
             allowed.update(zip(kind, shares, strict=True))
         weights = np.array([len(t.moments) for t in corpus.texts], dtype=np.float64)
         needed = weights * np.array([t.helped for t in corpus.texts])
+        rows = corpus.rows.astype(np.float64)
         made: list[tuple[str, MemoryItem]] = []
         for i, cluster in enumerate(clusters):
-            centre = weights[cluster.members] @ corpus.rows[cluster.members].astype(np.float64)
-            length = float(np.sqrt(centre @ centre))
-            lengths = corpus.norms * length
-            dots = corpus.rows.astype(np.float64) @ centre
-            near = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+            # In float64 these sums of counts are whole numbers too, and exact.
+            centre = (weights[cluster.members, None] * rows[cluster.members]).sum(axis=0)
+            near = likeness(rows, corpus.norms, centre, float(np.sqrt(np.vecdot(centre, centre))))
             like = near >= 1.0 - self._threshold
             like[cluster.members] = True
             help_share = float(needed[like].sum() / weights[like].sum())

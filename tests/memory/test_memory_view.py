@@ -28,6 +28,9 @@ class Counting:
     def note(self, key: str) -> None:
         self.notes[key] += 1
 
+    def hits(self, n: int) -> None:
+        self.notes["hits"] += n
+
     def usage(self, **used: Any) -> None: ...
     def first_token(self) -> None: ...
     def emit(self, offer: Offer) -> None: ...
@@ -106,7 +109,7 @@ async def test_recall_is_timed_counted_and_asked_with_the_current_window() -> No
     assert [i.source_event_ids for i in items] == [("s/1",)]
     assert meter.stages == {"retrieve": 1}
     assert isinstance(view, View)
-    assert (view.hits, view.recalls) == (1, 1)
+    assert (view.hits, view.recalls, meter.notes["hits"]) == (1, 1, 1)
     assert "help needed: Translation" in view.render(items)
     assert view.render([]) == ""
     assert await view.recall(text="nothing alike 预算") == []
