@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
-import signal
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import anyio
 from cyclopts import Parameter
 
-from simulator.cli.assemble import Choice, assemble, twin
-from simulator.cli.show import score_table
-from simulator.cli.speak import Voice, plain
-from simulator.core.errors import Exit, InputError, UsageError
-from simulator.runs.engine import Interrupt
-from simulator.runs.folder import RunFolder, digest
-from simulator.runs.unit import UnitPlan, UnitResult, is_done, play_unit
-from simulator.timing.tasks import task_group
+from simulator.core.errors import UsageError
 
-__all__ = ["Options", "run"]
+__all__ = ["Options", "run", "split_memories"]
 
 
 def _option(help_: str) -> Parameter:
@@ -63,131 +51,27 @@ def run(scenarios: list[Path], /, *, options: Options | None = None) -> int:
     SCENARIOS are scenario files, scenario folders, sessions or folders of many. The same command again finishes what
     is missing and does nothing when all is there.
     """
+    from simulator.cli.playing import play_all  # what plays is imported when something is played, not for --help
+
     options = options or Options()
-    voice = Voice(as_json=options.json)
     if not scenarios:
         raise UsageError("name a scenario file, a scenario folder, a session or a folder of many")
-    memories = [options.memory] if ":" in options.memory else [m for m in options.memory.split(",") if m]
+    memories = split_memories(options.memory)
     if not memories:
         raise UsageError("--memory needs a name; 'none' is one")
-    return anyio.run(_run, scenarios, options, memories, voice)
+    return play_all(scenarios, options, memories)
 
 
-async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[str], voice: Voice) -> int:
-    interrupt, scores, folders, codes = Interrupt(), dict[str, Any](), dict[str, Path](), list[Exit]()
-    async with task_group() as group:
-        await group.start(_listen, interrupt, group.cancel_scope)
-        for memory in memories:
-            if interrupt.asked:
-                break
-            folder, scored, code = await _one(scenarios, options, memory, len(memories) > 1, voice, interrupt)
-            folders[memory], codes = folder, [*codes, code]
-            if scored is not None:
-                scores[memory] = scored
-        group.cancel_scope.cancel()
-    if interrupt.asked:
-        voice.record("interrupted", runs=[str(f) for f in folders.values()])
-        again = shlex.join(["proact", *sys.argv[1:]])
-        voice.progress.print(plain(f"interrupted; what was played is kept. To go on: {again}"))
-        return Exit.INTERRUPTED
-    voice.say(score_table(scores))
-    for folder in folders.values():
-        voice.say(plain(f"run folder: {folder}"))
-    one = len(memories) == 1
-    values = {m: s["scores"] for m, s in scores.items()}
-    last = memories[-1]
-    where = str(folders[last]) if one else str(options.out or folders[last].parent)
-    runs = {} if one else {"runs": {m: str(f) for m, f in folders.items()}}
-    voice.record("done", run=where, scores=values.get(last, {}) if one else values, **runs)
-    return max(codes, default=Exit.DONE)
+def split_memories(text: str) -> list[str]:
+    """Several memories in one word: a piece such as ``k=3`` belongs to the memory before it.
 
-
-async def _listen(interrupt: Interrupt, scope: anyio.CancelScope, *, task_status: Any) -> None:
-    """Ctrl-C: the first lets what is in flight come to its end and saves, the second stops."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        task_status.started()
-        async for _ in signals:
-            if interrupt.asked:
-                scope.cancel()
-            interrupt.asked = True
-
-
-async def _one(scenarios: Sequence[Path], options: Options, memory: str, several: bool, voice: Voice,
-               interrupt: Interrupt) -> tuple[Path, dict[str, Any] | None, Exit]:  # fmt: skip
-    """One run: all scenarios with one memory."""
-    choice = _choice(scenarios, options, memory)
-    plans = await assemble(choice)
-    folder = RunFolder(_where(options.out, choice, plans, several), plans, _given(choice))
-    missing = folder.open()
-    voice.record("launch", run=str(folder.path), units=len(plans), to_play=len(missing))
-    results = await _play(folder, missing, voice, interrupt)
-    if options.twin and not interrupt.asked:
-        await _twins(folder, plans, interrupt)
-    if interrupt.asked:
-        folder.close("interrupted")
-        return folder.path, None, Exit.INTERRUPTED
-    failed = [r for r in results if r.error is not None]
-    folder.close("some_units_erred" if failed else "done")
-    from simulator.cli.score import score_folder
-
-    scored = score_folder(folder.path)
-    for result in failed:
-        voice.progress.print(plain(f"unit {result.key}: {result.error}"))
-    return folder.path, scored, _code(results, plans)
-
-
-def _code(results: Sequence[UnitResult], plans: Sequence[UnitPlan]) -> Exit:
-    failed = [r for r in results if r.error is not None]
-    if not failed:
-        return Exit.DONE
-    return Exit.USAGE if len(failed) == len(plans) and all(r.bad_input for r in failed) else Exit.SOME_UNITS_ERRED
-
-
-def _choice(scenarios: Sequence[Path], options: Options, memory: str) -> Choice:
-    """The options that decide what is played, for one memory."""
-    names = [f.name for f in fields(Choice) if f.name not in ("scenarios", "memory")]
-    return Choice(scenarios, memory=memory, **{name: getattr(options, name) for name in names})
-
-
-def _given(choice: Choice) -> dict[str, Any]:
-    """What was asked for, for ``run.json``."""
-    said = {f.name: getattr(choice, f.name) for f in fields(Choice)}
-    return {k: [str(p) for p in v] if k == "scenarios" else str(v) for k, v in said.items() if v is not None}
-
-
-def _where(out: Path | None, choice: Choice, plans: Sequence[UnitPlan], several: bool) -> Path:
-    """The run's folder: as given, or named after what is run, so that the same command finds it again."""
-    slug = "".join(c if c.isalnum() or c in "-_.=" else "-" for c in choice.memory)
-    if out is not None:
-        return out / slug if several else out
-    agent = "".join(c if c.isalnum() or c in "-_.=" else "-" for c in Path(choice.agent).name)
-    return Path("runs") / f"{agent}-{slug}-{digest({p.key: p.header() for p in plans})[:10]}"
-
-
-async def _play(folder: RunFolder, missing: Sequence[UnitPlan], voice: Voice, interrupt: Interrupt) -> list[UnitResult]:
-    from simulator.cli.show import Progress
-
-    results: list[UnitResult] = []
-    with Progress(voice.progress, len(folder.plans), len(folder.plans) - len(missing)) as progress:
-        for plan in missing:
-            if interrupt.asked:
-                break
-            try:
-                result = await play_unit(plan, folder.unit(plan.key), interrupt, progress.watch)
-            except InputError as error:
-                result = UnitResult(plan.key, error=str(error), bad_input=True)
-            if not interrupt.asked:
-                folder.done(result)
-                results.append(result)
-                said = {"error": result.error, "tally": dict(result.tally)}
-                voice.record("unit", key=plan.key, **said)
-                progress.unit_done(result)
-    return results
-
-
-async def _twins(folder: RunFolder, plans: Sequence[UnitPlan], interrupt: Interrupt) -> None:
-    """Zero-charge companions, each in its unit's folder."""
-    for plan in map(twin, plans):
-        where = folder.unit(plan.key) / "twin"
-        if not interrupt.asked and not is_done(where, plan):
-            await play_unit(plan, where, interrupt)
+    >>> split_memories("rag:k=3,decay=2,graph")
+    ['rag:k=3,decay=2', 'graph']
+    """
+    found: list[str] = []
+    for piece in filter(None, text.split(",")):
+        if found and "=" in piece and ":" not in piece:
+            found[-1] += f",{piece}"
+        else:
+            found.append(piece)
+    return found

@@ -118,7 +118,7 @@ class Engine:
                  pace: Held | Paced, interrupt: Interrupt) -> None:  # fmt: skip
         self._user = source.user
         self._source, self._truth, self._seam, self._memory, self._book = source, truth, seam, memory, book
-        self._recent, self._profile, self._settings, self._log, self._pace = recent, profile, settings, log, pace
+        self._recent, self._profile, self._settings, self._log, self.pace = recent, profile, settings, log, pace
         self._interrupt = interrupt
         self._kernel = Kernel()
         self._mailbox = Mailbox(settings.policy)
@@ -151,7 +151,7 @@ class Engine:
             self._kernel.schedule(moment.t_ns, Priority.TIMER, moment.t_ns)
         try:
             async with task_group() as group:
-                self._group = group if self._pace.concurrent else None
+                self._group = group if self.pace.concurrent else None
                 await self._pull()
                 await self._play()
         finally:
@@ -164,7 +164,7 @@ class Engine:
     async def _play(self) -> None:
         kernel, pace, waiting, writes, to_ask = (
             self._kernel,
-            self._pace,
+            self.pace,
             self._mailbox.waiting,
             self._writes,
             self._to_ask,
@@ -258,7 +258,7 @@ class Engine:
                 await self._ask(*self._to_ask.popleft())
             return
         waiting = self._mailbox.waiting
-        while (waiting or self._writes) and (now := self._pace.stamp(self._kernel)) < self._end_ns:
+        while (waiting or self._writes) and (now := self.pace.stamp(self._kernel)) < self._end_ns:
             if self._writes:
                 if self._flights:  # those read as of their start: it waits for them, new ones for it
                     return
@@ -324,8 +324,8 @@ class Engine:
             if flight.cancelled:
                 await self._seam.told_cancelled()
         flight.answer = answer
-        assert isinstance(self._pace, Paced)
-        self._pace.post(self._kernel, answer.ended_real_ns, flight)
+        assert isinstance(self.pace, Paced)
+        self.pace.post(self._kernel, answer.ended_real_ns, flight)
 
     def _arrive(self, flight: _Flight, answer: Answer) -> None:
         """A call made while the world stood still: its charge moves the world now."""
@@ -344,7 +344,7 @@ class Engine:
         running = [f for f in self._flights.values() if f.write is None and not f.cancelled]
         for flight in running:
             flight.cancelled = True
-        if self._pace.concurrent:
+        if self.pace.concurrent:
             if running:
                 self._seam.stop_running()
             return
