@@ -51,7 +51,6 @@ class Settings:
     memory_mode: str = "online"
     max_gap_ns: int | None = None
     speed: int | None = None
-    charge_ocr: bool = False
 
     @property
     def latency_source(self) -> str:

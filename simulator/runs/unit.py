@@ -78,7 +78,7 @@ class UnitPlan:
             "latency": None if s.latency is None else s.latency.text,
             "latency_source": s.latency_source,
             "gate": self.gate_text,
-            "ocr": "charged" if s.charge_ocr else "uncharged",
+            "ocr": "uncharged",  # text that a recording carries costs nothing
             "seed": s.seed,
             "timeout_ns": s.timeout_ns,
             "period_ns": self.truth.period_ns,
