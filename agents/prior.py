@@ -53,7 +53,7 @@ class Prior:
     async def open(self, setup: Setup) -> None:
         """Take the intentions in use. In protocol ``moments`` each question stands alone: nothing is held back."""
         self._intentions = setup.intentions
-        self._alone = setup.extra.get("protocol") == "moments"
+        self._alone = setup.protocol == "moments"
 
     async def rehearse(self, observation: Observation, label: Label) -> None:
         """Note what it would have thought at the start of a past event, and what turned out true."""

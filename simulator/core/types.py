@@ -7,7 +7,7 @@ it, such as a history), durations are integers of nanoseconds too. All values ar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -175,7 +175,9 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What an agent is opened with: who the user is, the intentions in use, the run's seed, the session's name."""
+    """What an agent is opened with: who the user is, the intentions in use, the run's seed, the session's name, and
+    whether the stream runs or single moments are asked (``protocol``).
+    """
 
     session: str
     user: str
@@ -183,4 +185,4 @@ class Setup:
     intentions: Sequence[str]
     seed: int
     period_ns: int = SECOND
-    extra: Mapping[str, object] = field(default_factory=dict)
+    protocol: str = "stream"

@@ -141,9 +141,8 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
     book = LabelBook()
     cold, failed = None, None
     if journal is None:
-        setup = Setup(
-            plan.source.session, plan.source.user, plan.profile, plan.intentions, s.seed, plan.truth.period_ns
-        )
+        who = (plan.source.session, plan.source.user, plan.profile, plan.intentions)
+        setup = Setup(*who, s.seed, plan.truth.period_ns, s.protocol)
         cold, failed = await seam.prepare(lambda: prepare(agent, memory, plan.history, setup, recent, book))
     log = runlog.LogWriter(folder / LOG)
     log.header(plan.header())

@@ -120,7 +120,7 @@ async def test_it_waits_where_the_user_usually_asked_late() -> None:
     early, late = (observe(i, app="code", since_ns=0, items=[NEEDED]) for i in (29, 30))
     assert [bool(d.offers) for d in await decide(agent, early, late)] == [False, True]
     alone = Prior(threshold=0.5)
-    await alone.open(Setup("s", "user", {}, (), 0, extra={"protocol": "moments"}))
+    await alone.open(Setup("s", "user", {}, (), 0, protocol="moments"))
     assert all(d.offers for d in await decide(alone, early, early))
 
 

@@ -1,14 +1,11 @@
-"""How long memories and the prior agent take: ``python bench/measure_memory.py`` from the project's folder."""
+"""How long the memories, the embedder and the agent ``prior`` take, on made-up events."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import anyio
 
 from agents.prior import Prior
 from agents.testing import FakeMeter, observe
@@ -49,27 +46,30 @@ def spent_us(work: Callable[[], object], times: int = 1) -> float:
     return (real_ns() - begun) / times / 1e3
 
 
-async def memory_times(spec: str, n: int) -> None:
+async def memory_times(spec: str, n: int) -> dict[str, float]:
     memory, events = make_memory(spec), past(n)
     begun = real_ns()
     for event, label in events:
         await memory.observe(event)
         await memory.feedback(event, label)
-    write_us = (real_ns() - begun) / n / 1e3
-    built = ""
-    if hasattr(memory, "_build"):
-        built = f", one build {spent_us(lambda: memory._build('u')) / 1e3:.0f} ms"
+    figures = {"write_us": (real_ns() - begun) / n / 1e3}
+    maintain = getattr(memory, "maintain", None)
+    if maintain is not None:
+        begun = real_ns()
+        await maintain(0)
+        figures["maintain_ms"] = (real_ns() - begun) / 1e6
     taken = []
     for event, _ in events[:900:3]:
         begun = real_ns()
         await memory.recall(Query("u", event.app, event.title, None, 0), 5, None)
         taken.append((real_ns() - begun) / 1e3)
     taken.sort()
-    p50, p99 = median(taken), taken[int(0.99 * len(taken))]
-    print(f"{spec:10s} {n:6d} events: write {write_us:6.0f} µs, query p50 {p50:5.0f} p99 {p99:5.0f} µs{built}")
+    figures |= {"query_p50_us": median(taken), "query_p99_us": taken[int(0.99 * len(taken))]}
+    return {f"{spec}_{n}_{name}": value for name, value in figures.items()}
 
 
-async def prior_times(spec: str) -> None:
+async def prior_us(spec: str) -> float:
+    """Microseconds a snapshot, a new window a minute."""
     memory, book, agent, meter, events = make_memory(spec), LabelBook(), Prior(threshold=1.0), FakeMeter(), past(2000)
     for event, label in events:
         await memory.observe(event)
@@ -80,27 +80,26 @@ async def prior_times(spec: str) -> None:
         event = events[i // 60][0]
         view = View(memory, book, "u", i * SECOND, event.app, event.title, None, meter)
         since_ns = i // 60 * 60 * SECOND
-        seen.append(observe(i, app=event.app, title=event.title, since_ns=since_ns, memory=view, meter=meter))  # type: ignore[arg-type]
+        seen.append(observe(i, app=event.app, title=event.title, since_ns=since_ns, memory=view, meter=meter))
     begun = real_ns()
     for observation in seen:
         await agent.decide(observation)
-    print(f"prior with {spec:10s} {(real_ns() - begun) / len(seen) / 1e3:5.1f} µs a snapshot, a new window a minute")
+    return (real_ns() - begun) / len(seen) / 1e3
 
 
-async def main() -> None:
+async def _all() -> dict[str, float]:
     titles = [f"{event.app} {event.title}" for event, _ in past(10_000)]
     different = list(dict.fromkeys(titles))
     cold, warm = HashEmbedder(), HashEmbedder()
-    print(
-        f"embed: {spent_us(lambda: [cold.counts(t) for t in different]) / len(different):.1f} µs a new title,", end=" "
-    )
-    print(f"{spent_us(lambda: [warm.counts(t) for t in titles]) / len(titles):.1f} µs a title as they repeat")
+    figures = {"embed_new_us": spent_us(lambda: [cold.counts(t) for t in different]) / len(different)}
+    figures["embed_repeating_us"] = spent_us(lambda: [warm.counts(t) for t in titles]) / len(titles)
     for spec in ("window", "rag", "graph", "personas"):
-        for n in (1_000, 2_000, 10_000):
-            await memory_times(spec, n)
-    for spec in ("rag", "graph", "personas", "none"):
-        await prior_times(spec)
+        for n in (1_000, 10_000):
+            figures |= await memory_times(spec, n)
+    for spec in ("none", "rag", "graph", "personas"):
+        figures[f"prior_{spec}_snapshot_us"] = await prior_us(spec)
+    return figures
 
 
-if __name__ == "__main__":
-    asyncio.run(main())
+def measure() -> dict[str, float]:
+    return anyio.run(_all)
