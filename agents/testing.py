@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from simulator.core.protocols import MemoryView
 from simulator.core.types import SECOND, Event, Label, MemoryItem, Observation, Offer, Snapshot
 
 __all__ = ["FakeHistory", "FakeMemoryView", "FakeMeter", "observe"]
@@ -107,7 +108,7 @@ def observe(
     events: Sequence[Event] = (),
     profile: Mapping[str, str] | None = None,
     user: str = "user",
-    memory: FakeMemoryView | None = None,
+    memory: MemoryView | None = None,
     meter: FakeMeter | None = None,
 ) -> Observation:
     """An observation of snapshot ``index`` of a 1 Hz stream.
