@@ -90,12 +90,12 @@ class Realtime:
         """Judge one session's surfaced offers."""
         truth = unit.truth
         needs = tuple(sorted(truth.servable, key=lambda n: (n.opens_ns, n.id)))
-        offers = surface(unit.log, truth, context.gate)
+        offers, raw = surface(unit.log, truth, context.gate), unit.log.offers()
         twin = context.twins.get(unit.key)
         instant = None if twin is None else surface(twin.log, truth, context.gate)
         kinds: dict[str, Content] = {"": content(self.matcher, context.embedder), "@timing": AnyContent()}
         return Tally(
-            strengths={end: self._strength(unit, offers, needs, kind, instant) for end, kind in kinds.items()},
+            strengths={end: self._strength(unit, raw, offers, needs, kind, instant) for end, kind in kinds.items()},
             needs=needs,
             ceiling=_ceiling(truth, needs),
             active_ns=truth.active_ns,
@@ -106,6 +106,7 @@ class Realtime:
     def _strength(
         self,
         unit: Unit,
+        raw: Sequence[LoggedOffer],
         offers: Sequence[LoggedOffer],
         needs: Sequence[Opportunity],
         kind: Content,
@@ -137,7 +138,7 @@ class Realtime:
             by_deadline={d: hits(arrived, d) for d in deadlines},
             by_kappa={k: hits(captured + (arrived - captured) * k.numerator // k.denominator) for k in KAPPAS},
             samples=self._samples(unit.truth, arrived, needs, kind, offers),
-            ticks=stream_ticks(unit.log, unit.truth, needs, served, kind),
+            ticks=stream_ticks(unit.log, raw, unit.truth, needs, served, kind),
         )
 
     def _samples(

@@ -6,7 +6,7 @@ service time alone says "2 s" while a queue grows to hours (coordinated omission
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,6 +177,10 @@ def _latencies(log: RunLog) -> dict[str, Ints]:
     return {name: np.sort(column) for name, column in zip(_LATENCIES, columns, strict=True)}
 
 
+def _pooled(parts: Iterable[Ints]) -> Ints:
+    return np.sort(np.concatenate([np.zeros(0, np.int64), *parts]))
+
+
 def _records(log: RunLog) -> list[tuple[int, Mapping[str, Any]]]:
     """Whole records with their row."""
     seqs = np.array(sorted(log.full), np.int64)
@@ -187,7 +191,7 @@ def _put_latencies(sheet: Sheet, tallies: Sequence[Load]) -> None:
     censored = sum(t.censored for t in tallies)
     failed = sum(t.failed for t in tallies)
     for name in _LATENCIES:
-        values = np.sort(np.concatenate([t.latencies[name] for t in tallies]))
+        values = _pooled(t.latencies[name] for t in tallies)
         n = len(values)
         none = "no decisions" if not sum(t.decisions for t in tallies) else "not reported by the agent"
         for point in _POINTS:
@@ -207,7 +211,7 @@ def _put_load(sheet: Sheet, tallies: Sequence[Load]) -> None:
     n = sum(t.decisions for t in tallies)
     active = sum(t.active_ns for t in tallies)
     sheet.put("age_of_information", ratio(sum(t.age_ns2 for t in tallies), active * SECOND, "active time", n))
-    peaks = np.sort(np.concatenate([t.peaks_ns for t in tallies]))
+    peaks = _pooled(t.peaks_ns for t in tallies)
     if len(peaks):
         sheet.put("age_of_information@p95_peak", percentile(peaks, 95) / SECOND, len(peaks))
     else:

@@ -13,7 +13,7 @@ import numpy as np
 
 from scorers.matching import Content
 from scorers.spans import active_spans
-from simulator.runs.records import Ints, Kind, RunLog
+from simulator.runs.records import Ints, Kind, LoggedOffer, RunLog
 from simulator.session.truth import Opportunity, Truth
 
 __all__ = ["Ticks", "stream_ticks"]
@@ -38,7 +38,12 @@ class Ticks:
 
 
 def stream_ticks(
-    log: RunLog, truth: Truth, needs: Sequence[Opportunity], served: Mapping[str, tuple[int, int]], content: Content
+    log: RunLog,
+    raw: Sequence[LoggedOffer],
+    truth: Truth,
+    needs: Sequence[Opportunity],
+    served: Mapping[str, tuple[int, int]],
+    content: Content,
 ) -> Ticks:
     """Count the ticks of a session, gaps apart.
 
@@ -49,6 +54,7 @@ def stream_ticks(
 
     Args:
         log: the run.
+        raw: all offers of the log, before the gate.
         truth: end, period and gaps of the session.
         needs: scored opportunities in order of opening.
         served: by opportunity id, ``(actionable_ns, seq)`` of the offer that served it.
@@ -58,9 +64,8 @@ def stream_ticks(
     seq, says = _standing(log, ticks)
     n = len(ticks)
     is_open, pending, right = np.zeros(n, bool), np.zeros(n, bool), np.zeros(n, bool)
-    offers = log.offers()
-    test = content.right(offers, needs)
-    seq_of_offer = np.array([o.seq for o in offers], np.int64)
+    test = content.right(raw, needs)
+    seq_of_offer = np.array([o.seq for o in raw], np.int64)
     by_seq = np.argsort(seq_of_offer, kind="stable")
     sorted_seqs = seq_of_offer[by_seq]
     for i, need in enumerate(needs):

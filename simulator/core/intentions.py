@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 __all__ = ["ALIASES", "INTENTIONS", "canonical", "key"]
 
 INTENTIONS: tuple[str, ...] = (
@@ -48,6 +50,7 @@ def canonical(text: str) -> str | None:
     return _BY_FOLDED.get(folded) or ALIASES.get(folded)
 
 
+@lru_cache(maxsize=4096)
 def key(text: str) -> str:
     """What two intentions are compared by: the category they name, else (a scenario's own intention) the folded text.
 

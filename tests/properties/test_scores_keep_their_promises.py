@@ -1,0 +1,192 @@
+"""Invariants 1, 2, 3, 5, 6 and 9 of the time contract, on run logs made at random, in tenths of seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scorers.base import Context, Unit, score_run
+from scorers.matching import AnyContent, Windows, match
+from scorers.realtime import Realtime
+from scorers.realtime_metrics import Rules
+from simulator.core.types import SECOND
+from simulator.runs.gate import Gate, surface
+from simulator.runs.records import Kind, RunLog
+from simulator.session.truth import Opportunity, Truth
+from tests.logs import D, log, ns, truth
+
+END = 120
+INTENTIONS = st.sampled_from(["Debug", "Translation"])
+
+
+@st.composite
+def needs(draw: st.DrawFn) -> tuple[Opportunity, ...]:
+    found = []
+    for i in range(draw(st.integers(0, 4))):
+        opens = draw(st.integers(0, 10 * END - 100))
+        closes = min(opens + draw(st.integers(20, 400)), 10 * END)
+        intention, weight = draw(INTENTIONS), draw(st.sampled_from([0.5, 1.0, 2.0]))
+        found.append(
+            Opportunity(f"{i}", opens * SECOND // 10, closes * SECOND // 10, intention, acted_ns=ns(END), weight=weight)
+        )
+    return tuple(found)
+
+
+@st.composite
+def decisions(draw: st.DrawFn, charged: bool = True, kinds: tuple[Kind, ...] = (Kind.OFFER, Kind.SILENT)) -> list[D]:
+    """Serial decisions on a 1 Hz stream, each of the newest snapshot at its start."""
+    made, free, tick = [], 0, -1
+    for _ in range(draw(st.integers(0, 12))):
+        tick = tick + 1 + draw(st.integers(0, 10))
+        start = max(10 * tick, free)
+        tick = max(tick, start // 10)
+        free = start + (draw(st.integers(0, 80)) if charged else 0)
+        kind = draw(st.sampled_from(kinds))
+        offers = [{"intention": draw(INTENTIONS), "confidence": draw(st.sampled_from([0.25, 0.75]))}]
+        stamps = {"released": tick, "started": Fraction(start, 10)}
+        made.append(D(tick, Fraction(free, 10), offers if kind is Kind.OFFER else (), kind, **stamps))  # type: ignore[arg-type]
+    return made
+
+
+def scores(run: RunLog, true: Truth, gate: Gate | None = None, **more: Any) -> dict[str, float | None]:
+    found: dict[str, float | None] = score_run([Unit("s", run, true)], "stream", gate, **more)["scores"]
+    return found
+
+
+@given(decisions(charged=False), needs())
+def test_without_charge_arrival_capture_and_instant_scores_are_one(
+    said: list[D], wanted: tuple[Opportunity, ...]
+) -> None:
+    run, true = log(said, released=END), truth(END, wanted)
+    found = scores(run, true, twins={"s": Unit("s", run, true)})
+    assert found["F1_rt"] == found["F1_seen"] == found["F1_instant"]
+    assert found["latency_loss"] in (0, None)
+    assert found["coverage_loss"] in (0, None)
+    assert found["F1_rt@timing"] == found["F1_seen@timing"]
+
+
+@given(decisions())
+def test_scheduled_latency_is_service_time_and_waiting(said: list[D]) -> None:
+    found = scores(log(said, released=END), truth(END))
+    points = ("mean", "p50", "p90", "p95", "max")
+    pairs = [(found[f"scheduled_latency@{p}"], found[f"service_time@{p}"]) for p in points]
+    waited = any(Fraction(str(d.started)) > Fraction(str(d.released)) for d in said)
+    if said:
+        assert all(a >= b for a, b in pairs if a is not None and b is not None)
+        assert (pairs[0][0] == pairs[0][1]) == (not waited)
+
+
+@given(decisions(), needs(), st.integers(0, 200))
+def test_a_uniform_delay_never_meets_more_deadlines(said: list[D], wanted: tuple[Opportunity, ...], delay: int) -> None:
+    offers = surface(log(said), truth(END, wanted), Gate())
+    arrived = np.array([o.actionable_ns for o in offers], np.int64)
+    captured = np.array([o.captured_ns for o in offers], np.int64)
+
+    def served(times: np.ndarray[Any, np.dtype[np.int64]], deadline_s: int) -> int:
+        opens = [n.opens_ns for n in wanted]
+        found = match(Windows.of(wanted, ns(deadline_s)), times, lambda i, js: captured[js] >= opens[i])
+        return sum(j is not None for j in found)
+
+    for deadline_s in (1, 2, 5, 10):
+        assert served(arrived + delay * SECOND // 10, deadline_s) <= served(arrived, deadline_s)
+
+
+def _twice(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v * 2 if k.endswith("_ns") and v is not None else v for k, v in values.items()}
+
+
+def doubled(run: RunLog, true: Truth) -> tuple[RunLog, Truth]:
+    stamps = ("captured_ns", "content_ns", "released_ns", "started_ns", "actionable_ns")
+    full = {s: {**_twice(r), "offers": [_twice(o) for o in r["offers"]]} for s, r in run.full.items()}
+    end = None if run.end is None else {**run.end, "changes_ns": [2 * t for t in run.end["changes_ns"]]}
+    slow = replace(run, full=full, end=end, **{name: getattr(run, name) * 2 for name in stamps})
+    slower = (
+        replace(n, opens_ns=2 * n.opens_ns, closes_ns=2 * n.closes_ns, acted_ns=2 * (n.acted_ns or 0))
+        for n in true.opportunities
+    )
+    times: dict[str, Any] = {
+        "end_ns": 2 * true.end_ns,
+        "period_ns": 2 * true.period_ns,
+        "acts_ns": tuple(2 * t for t in true.acts_ns),
+    }
+    return slow, replace(true, opportunities=tuple(slower), **times)
+
+
+def _values(scorer: Realtime, run: RunLog, true: Truth, gate: Gate) -> list[tuple[str, float | None]]:
+    found = scorer.figures([scorer.tally(Unit("s", run, true), Context(gate=gate))])
+    return [(s.metric.unit, s.value) for s in found]
+
+
+@given(decisions(), needs())
+def test_doubling_all_times_leaves_ratios_as_they_are(said: list[D], wanted: tuple[Opportunity, ...]) -> None:
+    run, true = log(said, released=END, changes=[3, 40]), truth(END, wanted)
+    rules = Rules()
+    double = Rules(
+        early_ns=2 * rules.early_ns,
+        slo_ns=2 * rules.slo_ns,
+        restraint_ns=2 * rules.restraint_ns,
+        block_ns=2 * rules.block_ns,
+        breakpoint_ns=2 * rules.breakpoint_ns,
+        deadlines_ns=tuple(2 * d for d in rules.deadlines_ns),
+        curve_ns=tuple(2 * d for d in rules.curve_ns),
+    )
+    once = _values(Realtime(rules=rules), run, true, Gate())
+    twice = _values(Realtime(rules=double), *doubled(run, true), Gate(2 * (Gate().window_ns or 0)))
+    for (unit, a), (_, b) in zip(once, twice, strict=True):
+        if unit in ("0-1", "points", "%", "count"):
+            assert a == b
+
+
+@given(st.lists(st.tuples(decisions(), needs()), min_size=2, max_size=4), st.randoms(use_true_random=False))
+def test_the_order_of_sessions_and_of_needs_changes_no_score(
+    sessions: list[tuple[list[D], tuple[Opportunity, ...]]], chance: Any
+) -> None:
+    units = [Unit(f"s{i}", log(said), truth(END, wanted)) for i, (said, wanted) in enumerate(sessions)]
+    other = [replace(u, truth=replace(u.truth, opportunities=u.truth.opportunities[::-1])) for u in units]
+    chance.shuffle(other)
+    assert score_run(units, "stream")["scores"] == score_run(other, "stream")["scores"]
+
+
+@given(decisions(), needs(), st.integers(0, 11))
+def test_a_failed_call_in_place_of_a_slow_one_improves_nothing(
+    said: list[D], wanted: tuple[Opportunity, ...], which: int
+) -> None:
+    if not said:
+        return
+    which %= len(said)
+    failed = [replace(d, kind=Kind.ERROR, offers=()) if i == which else d for i, d in enumerate(said)]
+    true = truth(END, wanted)
+    before, after = (scores(log(d, timeout_ns=ns(5), released=END), true, Gate(None)) for d in (said, failed))
+    for name in ("R_rt", "deadline_attainment@1", "deadline_attainment@10", "coverage"):
+        assert _at_most(after[name], before[name]), name
+    for name in ("scheduled_latency@p50", "scheduled_latency@p95", "scheduled_latency@mean", "service_time@max"):
+        assert _at_most(before[name], after[name]), name
+    for name in ("age_of_information", "age_of_information@p95_peak"):
+        assert _at_most(before[name], after[name]), name
+
+
+def _at_most(a: float | None, b: float | None) -> bool:
+    return a is None or b is None or a <= b
+
+
+@given(needs())
+def test_silence_is_worth_nothing_and_perfection_everything(wanted: tuple[Opportunity, ...]) -> None:
+    if not wanted:
+        return
+    silent = scores(log([], released=END), truth(END, wanted), Gate(None))
+    at_once = sorted(wanted, key=lambda n: n.opens_ns)
+    said = [D(Fraction(n.opens_ns, SECOND), Fraction(n.opens_ns, SECOND), [n.intention]) for n in at_once]
+    perfect = scores(log(said), truth(END, wanted), Gate(None))
+    for name in ("timely_utility", "timely_utility@quiet", "timely_utility@eager"):
+        assert silent[name] == 0
+        assert perfect[name] == 100
+
+
+def test_any_content_is_right_in_strength_timing() -> None:
+    assert AnyContent().right([], [])(0, np.arange(3)).all()

@@ -1,0 +1,97 @@
+"""What score_run accepts, refuses and returns, whatever the scorer."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scorers.base import PROTOCOLS, Metric, Score, Unit, catalogue, score_run, scorers
+from simulator.core.errors import UsageError
+from tests.logs import D, log, need, truth
+
+
+def unit(key: str = "s", known: bool = True) -> Unit:
+    return Unit(key, log([D(12, 14, ["Debug"])]), truth(3600, [need("A", 10, 30)] if known else [], known=known))
+
+
+def test_every_metric_is_named_once_and_explained() -> None:
+    listed = catalogue()
+    assert len({m.name for _, m in listed}) == len(listed) > 100
+    for _, metric in listed:
+        assert metric.formula
+        assert metric.unit
+        assert metric.range
+        assert metric.direction in ("up", "down", "-")
+        assert set(metric.protocols) <= set(PROTOCOLS)
+
+
+@pytest.mark.parametrize("name", list(scorers))
+def test_every_scorer_gives_its_metrics_for_nothing_at_all(name: str) -> None:
+    scorer = scorers.make(name)
+    found = scorer.figures([])
+    assert [s.metric for s in found] == list(scorer.metrics)
+    assert all(s.n == 0 for s in found)
+
+
+def test_a_scorer_that_does_not_fit_the_protocol_is_refused_with_those_that_do() -> None:
+    with pytest.raises(UsageError, match="'pira' does not fit protocol 'stream'; these do: realtime, serving"):
+        score_run([unit()], "stream", names=["pira"])
+
+
+@pytest.mark.parametrize(
+    ("protocol", "names", "said"),
+    [
+        ("streem", None, "did you mean 'stream'"),
+        ("stream", ["realtme"], "did you mean 'realtime'"),
+        ("stream", ["realtime:speed=3"], "no parameter 'speed'"),
+        ("stream", ["realtime:matcher=near"], "unknown matcher 'near'"),
+    ],
+)
+def test_a_wrong_word_is_refused_with_the_nearest(protocol: str, names: list[str] | None, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        score_run([unit()], protocol, names=names)
+
+
+def test_two_units_of_one_key_are_refused() -> None:
+    with pytest.raises(UsageError, match="same key"):
+        score_run([unit(), unit()], "stream")
+
+
+def test_without_truth_there_is_latency_only() -> None:
+    told = score_run([unit(known=False)], "stream")
+    assert told["scores"]["scheduled_latency@mean"] == 2000
+    assert "F1_rt" not in told["scores"]
+    assert told["counts"]["sessions_without_truth"] == 1
+
+
+def test_sessions_without_truth_are_left_out_of_what_needs_it() -> None:
+    told = score_run([unit("a"), unit("b", known=False)], "stream")
+    assert told["scores"]["interruptions_per_hour"] == 1
+    assert told["details"]["scheduled_latency@mean"]["n"] == 2
+
+
+def test_counts_are_pooled_before_dividing() -> None:
+    # One session right, one without a need but with three false alarms: P = 1/4, not the mean of 1 and 0.
+    quiet = Unit("t", log([D(t, t + 1, ["Debug"]) for t in (100, 300, 500)]), truth(3600))
+    told = score_run([unit(), quiet], "stream")
+    assert told["scores"]["P_rt"] == 1 / 4
+    assert told["units"]["s"]["scores"]["P_rt"] == 1
+    assert told["units"]["t"]["scores"]["P_rt"] == 0
+
+
+def test_the_order_of_sessions_changes_nothing() -> None:
+    units = [unit(key) for key in "abc"]
+    assert json.dumps(score_run(units, "stream")) == json.dumps(score_run(units[::-1], "stream"))
+
+
+def test_no_run_at_all_is_a_result_too() -> None:
+    told = score_run([], "stream")
+    assert (told["n_units"], told["scores"]) == (0, {})
+
+
+def test_a_figure_is_never_nan_and_never_without_value_and_reason() -> None:
+    metric = Metric("m", "f", "0-1", "0-1", "up")
+    for value, reason in ((float("nan"), None), (float("inf"), None), (None, None), (1.0, "why")):
+        with pytest.raises(ValueError, match="m"):
+            Score(metric, value, 1, reason)
