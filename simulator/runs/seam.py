@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from simulator.core.errors import TimeError
+from simulator.core.operators import operators
 from simulator.core.protocols import Agent, Memory
 from simulator.core.types import Event, Label, Observation
 from simulator.runs.answers import Answer, from_outcome
@@ -139,8 +140,10 @@ class Seam:
         self.agent_ns += outcome.service_ns
         if outcome.guarded:
             self.n_guarded += 1
+            operators().warning("a call was stopped by the real-time guard", session=self._session, what=what)
         if self._inline is not None and self._inline.slow:
             self._lane, self._inline, self.demoted = self._thread(), None, True
+            operators().warning("an inline agent took over 100 ms: it gets a thread of its own", session=self._session)
         if self._timed:
             return outcome.service_ns
         if self._model is None:
