@@ -51,7 +51,7 @@ class Snapshot(NamedTuple):
     snapshot, one that the stream repeats because nothing was recorded on a still screen. Unknown is ``None``.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of a snapshot
     captured_ns: int
     content_ns: int
     app: str | None = None

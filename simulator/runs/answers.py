@@ -112,23 +112,29 @@ def _books(meter: SilentMeter, timed: bool) -> dict[str, Any]:
 
 
 def _nonsense(value: Any) -> str | None:
-    """Why a returned value is no decision, None if it is one."""
+    """Why a returned value is no decision, None if it is one. Nothing that an agent hands over is taken on trust."""
     if not isinstance(value, Decision):
         return f"returned {type(value).__name__}, not a Decision"
-    if not isinstance(value.offers, tuple | list) or not isinstance(value.retracted, tuple | list):
+    offers: Any = value.offers
+    retracted: Any = value.retracted
+    if not isinstance(offers, tuple | list) or not isinstance(retracted, tuple | list):
         return "offers and retracted must be tuples"
-    for offer in value.offers:
-        if not isinstance(offer, Offer):
-            return f"an offer is of type {type(offer).__name__}, not Offer"
-        if not isinstance(offer.intention, str) or not offer.intention or not isinstance(offer.text, str):
-            return "an offer needs an intention and a text, both str"
-        sure = offer.confidence
-        if sure is not None and not (isinstance(sure, int | float) and math.isfinite(sure) and 0 <= sure <= 1):
-            return f"confidence {quote(sure)} is not a number from 0 to 1"
-        if not isinstance(offer.thread, str | None):
-            return "a thread is named by a str"
-    if any(not isinstance(name, str) for name in value.retracted):
+    if any(not isinstance(name, str) for name in retracted):
         return "retracted names threads or intentions, each a str"
+    return next(filter(None, map(_no_offer, offers)), None)
+
+
+def _no_offer(offer: Any) -> str | None:
+    """Why a value is no offer, None if it is one."""
+    if not isinstance(offer, Offer):
+        return f"an offer is of type {type(offer).__name__}, not Offer"
+    intention, text, sure, thread = (getattr(offer, f) for f in ("intention", "text", "confidence", "thread"))
+    if not isinstance(intention, str) or not intention or not isinstance(text, str):
+        return "an offer needs an intention and a text, both str"
+    if sure is not None and not (isinstance(sure, int | float) and math.isfinite(sure) and 0 <= sure <= 1):
+        return f"confidence {quote(sure)} is not a number from 0 to 1"
+    if not isinstance(thread, str | None):
+        return "a thread is named by a str"
     return None
 
 

@@ -141,9 +141,8 @@ class ThreadLane(Lane):
         done, _ = await asyncio.wait({waiter}, timeout=GRACE_NS / 1e9)
         if done:
             late = waiter.result()
-            return Outcome(
-                None, ("timeout", "stopped by the guard"), late.service_ns, late.ended_real_ns, True, stopped[0]
-            )
+            error = ("timeout", "stopped by the guard")
+            return Outcome(None, error, late.service_ns, late.ended_real_ns, guarded=True, stopped=stopped[0])
         self.lost = True
         waiter.cancel()
         text = "the call neither returned nor could be cancelled"

@@ -210,8 +210,12 @@ def read(path: Path) -> RunLog:
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path}, line {n}", f"not a record of schema {SCHEMA} ({error})") from error
     table = columns.sorted()
-    stamps = [np.ascontiguousarray(row) for row in table[:8]]
-    return RunLog(header, *stamps, table[9].astype(np.uint8), table[8].astype(np.uint8), full, writes, end, torn)
+    seq, snapshot, captured, content, released, started, actionable, dropped = map(np.ascontiguousarray, table[:8])
+    flags, kind = table[8].astype(np.uint8), table[9].astype(np.uint8)
+    return RunLog(
+        header, seq, snapshot, captured, content, released, started, actionable, dropped, kind, flags,
+        full, writes, end, torn,
+    )  # fmt: skip
 
 
 def _row(record: Mapping[str, Any], kind: Kind) -> tuple[int, ...]:

@@ -51,7 +51,7 @@ class Seam:
         self._lane: Lane | None = None
         self._inline: InlineLane | None = None
         self._meter = CallMeter if self._timed else SilentMeter
-        self._ask = {what: getattr(agent, what, None) for what in ("decide", "finish")}
+        self._ask: dict[str, Any] = {what: getattr(agent, what, None) for what in ("decide", "finish")}
         self.agent_ns = 0
         self.n_guarded = 0
         self.demoted = False

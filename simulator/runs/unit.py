@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -197,7 +197,9 @@ def _pace(s: Settings) -> Held | Paced:
     return Held()
 
 
-def _helpers(pace: Held | Paced, log: runlog.LogWriter, lags: list[int]) -> list[Callable[[], Awaitable[None]]]:
+def _helpers(
+    pace: Held | Paced, log: runlog.LogWriter, lags: list[int]
+) -> list[Callable[[], Coroutine[Any, Any, None]]]:
     """What goes on beside a paced world: the loop's lag is probed, and the log goes to the disk every second."""
 
     async def sync() -> None:

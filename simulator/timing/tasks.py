@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
@@ -22,7 +23,7 @@ async def task_group() -> AsyncIterator[TaskGroup]:
 
 
 @asynccontextmanager
-async def beside(*workers: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
+async def beside(*workers: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
     """Run workers beside the body; they are cancelled when it ends."""
     async with task_group() as group:
         for worker in workers:
