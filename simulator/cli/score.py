@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from simulator.cli.show import score_table
+from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError
 from simulator.runs import runlog
@@ -41,6 +42,10 @@ def score_folder(
     header = units[0].log.header
     protocol, used = str(header["protocol"]), gate or str(header["gate"])
     scores = score_run(units, protocol, used, names=names, embedder=HashEmbedder(), twins=twins)
+    notes: Counter[str] = Counter()
+    for unit in units:
+        notes.update((unit.log.end or {}).get("notes", {}))
+    scores["notes"] = dict(sorted(notes.items()))
     if save:
         write_json(run / "scores.json", scores)
     return scores
@@ -61,8 +66,10 @@ def score(
     """Score RUN, a run folder, again."""
     voice = Voice(as_json=json)
     scores = score_folder(run, gate, scorer, save=gate is None and scorer is None)
-    voice.say(score_table({run.name: scores}))
+    voice.say(ScoreTable({run.name: scores}))
+    for sentence in (broken := invalid(run)):
+        voice.tell(sentence, "bold red")
     if gate is not None or scorer is not None:
         voice.say(plain("not saved: scores.json keeps the run's own gate and scorers"))
-    voice.record("done", run=str(run), scores=scores["scores"])
+    voice.record("done", run=str(run), scores=scores["scores"], valid=not broken)
     return Exit.DONE

@@ -1,97 +1,174 @@
-"""Tables and progress for people."""
+"""Scores as tables, fit for 80 columns: a metric's name is never broken, a number never cut."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import TracebackType
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from rich.console import Console, Group
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from simulator.cli.speak import plain
-from simulator.runs.engine import Engine
-from simulator.runs.unit import UnitResult
+from simulator.runs.folder import read_run
 
-__all__ = ["Progress", "score_table"]
+__all__ = ["ScoreTable", "invalid"]
+
+Scores = Mapping[str, Any]
 
 HEADLINES = {
     "stream": ("F1_rt", "timely_utility", "unwanted_per_hour", "scheduled_latency@p95", "P_rt", "R_rt", "F1_seen",
                "F1_instant", "deadline_attainment@5", "lead_s", "S_rt", "restraint", "age_of_information", "coverage"),
-    "moments": ("accuracy", "precision", "recall", "f1", "trigger_rate", "intention_accuracy", "semantic_similarity",
+    "moments": ("accuracy", "precision", "recall", "F1", "trigger_rate", "intention_accuracy", "semantic_similarity",
                 "scheduled_latency@p95"),
-    "trajectory": ("S_final", "F1_avg", "FPS_norm", "precision", "recall", "scheduled_latency@p95"),
+    "trajectory": ("S_final", "F1_avg", "FPS_norm", "P", "R", "FPS", "scheduled_latency@p95"),
 }  # fmt: skip
+CLASSES = ("on_time", "redundant", "stale", "early", "wrong_content", "false_alarm")
+ALWAYS = ("decisions", "offer", "error", "unparsed", "opportunities")
+IF_ANY = ("superseded", "cancelled", "unservable", "after_end", "interrupted", "torn", "sessions_without_truth")
+_GAP = 2
 
 
-def score_table(runs: Mapping[str, Mapping[str, Any]]) -> Group:
-    """Scores side by side, one column a run: the headlines, with n, dim where a figure rests on few events."""
-    table = Table(title=None, show_edge=False, pad_edge=False)
-    table.add_column("metric")
-    table.add_column("better", justify="center")
-    for name in runs:
-        table.add_column(plain(name), justify="right")
-    protocols = list(dict.fromkeys(r["protocol"] for r in runs.values()))
-    details = [r["details"] for r in runs.values()]
-    wanted = [m for p in protocols for m in HEADLINES[p]]
-    for metric in dict.fromkeys(wanted):
-        found = [d.get(metric) for d in details]
-        first = next((d for d in found if d is not None), None)
-        if first is None:
-            continue
-        table.add_row(f"{metric} [{first['unit']}]".replace("[", "\\["), first["direction"], *map(_cell, found))
-    counts = Table(show_edge=False, pad_edge=False, show_header=False)
-    counts.add_column("counts")
-    for r in runs.values():
-        counts.add_column(justify="right", header=r["protocol"])
-    for key in ("decisions", "offer", "error", "unparsed", "opportunities", "unservable", "interrupted"):
-        counts.add_row(key, "", *(str(r["counts"].get(key, 0)) for r in runs.values()))
-    sources = ", ".join(dict.fromkeys(str(r["latency_source"]) for r in runs.values()))
-    note = Text(
-        f"latency: {sources}; dim: rests on fewer than 10 events; -: no value, the reason is in scores.json", "dim"
-    )
-    return Group(table, Text(), counts, note)
+class ScoreTable:
+    """Scores side by side, one column a run: the headlines each with its n, what happened, what offers were.
+
+    Runs that do not fit beside each other follow below. A figure that rests on few events is dim.
+    """
+
+    def __init__(self, runs: Mapping[str, Scores]) -> None:
+        self._runs = dict(runs)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """Tables, then what must be said of them."""
+        rows = _rows(list(self._runs.values()))
+        for chunk in _chunks(list(self._runs), rows, options.max_width):
+            yield _table(list(self._runs), rows, chunk)
+            yield Text()
+        yield from _references(self._runs.values())
+        yield from (Text(line, "dim") for line in _remarks(self._runs))
 
 
-def _cell(detail: Mapping[str, Any] | None) -> Text:
+def invalid(run: Path) -> list[str]:
+    """One sentence for each unit of a run whose figures should not be used, by its own audit."""
+    said = []
+    for key, told in read_run(run)["units"].items():
+        reasons = (told.get("audit") or {}).get("invalid") or ()
+        said += [f"INVALID {run.name}, {key}: {reason}; do not use these figures" for reason in reasons]
+    return said
+
+
+Row = tuple[Text, Text, list[Text]]
+
+
+def _rows(runs: Sequence[Scores]) -> list[list[Row]]:
+    """Sections of rows: a name, which way is better, and a cell a run."""
+    sections = [
+        [row for metric in _headlines(runs) if (row := _metric(metric, runs)) is not None],
+        _counts(runs, [r["counts"] for r in runs], ALWAYS, IF_ANY),
+        _counts(runs, [_classes(r) for r in runs], CLASSES if any(r["protocol"] == "stream" for r in runs) else (), ()),
+        _counts(runs, [r.get("notes", {}) for r in runs], (), sorted({k for r in runs for k in r.get("notes", {})})),
+    ]
+    return [section for section in sections if section]
+
+
+def _headlines(runs: Sequence[Scores]) -> list[str]:
+    return list(dict.fromkeys(m for r in runs for m in HEADLINES[r["protocol"]]))
+
+
+def _metric(metric: str, runs: Sequence[Scores]) -> Row | None:
+    found = [r["details"].get(metric) for r in runs]
+    first = next((d for d in found if d is not None), None)
+    if first is None:
+        return None
+    name = Text.assemble(metric, (f" [{first['unit']}]", "dim"))
+    return name, Text(first["direction"], "dim"), [_figure(d) for d in found]
+
+
+def _figure(detail: Mapping[str, Any] | None) -> Text:
     if detail is None or detail["value"] is None:
         return Text("-", "dim")
     value = detail["value"]
     text = f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
-    return Text(f"{text} (n {detail['n']})", "dim" if detail.get("few") else "")
+    return Text.assemble((text, "dim" if detail.get("few") else ""), (f" n{detail['n']}", "dim"))
 
 
-class Progress:
-    """Units done of all, and how far the running one is; silent where stderr is no terminal."""
+def _counts(runs: Sequence[Scores], counts: Sequence[Mapping[str, int] | None], always: Iterable[str],
+            if_any: Iterable[str]) -> list[Row]:  # fmt: skip
+    """Rows of whole numbers; those of ``if_any`` where one of the runs has some. None: not known of that run."""
+    shown = [*always, *(k for k in if_any if any((c or {}).get(k) for c in counts))]
+    return [(Text(k), Text(), [Text("-" if c is None else str(c.get(k, 0))) for c in counts]) for k in shown]
 
-    def __init__(self, console: Console, n_units: int, n_done: int) -> None:
-        self._bar = Bar(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-            TextColumn("{task.fields[said]}"), console=console, transient=True, disable=not console.is_terminal,
-        )  # fmt: skip
-        self._units = self._bar.add_task("units", total=n_units, completed=n_done, said="")
-        self._errors = 0
-        self._engine: Engine | None = None
 
-    def watch(self, engine: Engine) -> None:
-        """Follow a unit that starts."""
-        self._engine = engine
+def _classes(scores: Scores) -> Counter[str] | None:
+    """How many surfaced offers were what; None where nobody classified them."""
+    told = [u["offers"] for u in scores["units"].values() if "offers" in u]
+    return Counter(offer["class"] for offers in told for offer in offers) if told else None
 
-    def unit_done(self, result: UnitResult) -> None:
-        """A unit came to its end."""
-        self._errors += result.error is not None
-        offers = result.tally.get("offers", 0)
-        said = f"{offers} offers, {result.tally.get('errors', 0)} errors in the last, {self._errors} units failed"
-        self._bar.update(self._units, advance=1, said=said)
 
-    def __enter__(self) -> Progress:
-        self._bar.start()
-        return self
+def _chunks(names: Sequence[str], rows: Sequence[Sequence[Row]], width: int) -> list[list[int]]:
+    """Which runs stand beside each other."""
+    flat = [row for section in rows for row in section]
+    head = max((cell_len(row[0].plain) for row in flat), default=0) + max(6, _GAP) + 2 * _GAP
+    wide = [max([cell_len(n), *(cell_len(row[2][i].plain) for row in flat)]) + _GAP for i, n in enumerate(names)]
+    chunks: list[list[int]] = [[]]
+    room = width - head
+    for i, needed in enumerate(wide):
+        if chunks[-1] and needed > room:
+            chunks.append([])
+            room = width - head
+        chunks[-1].append(i)
+        room -= needed
+    return chunks
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[Row]], chunk: Sequence[int]) -> Table:
+    table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, _GAP, 0, 0))
+    table.add_column("metric", no_wrap=True, overflow="fold")
+    table.add_column("better", justify="center", no_wrap=True)
+    for i in chunk:
+        table.add_column(plain(names[i]), justify="right", no_wrap=True, overflow="fold")
+    for n, section in enumerate(rows):
+        if n:
+            table.add_row()
+        for name, better, cells in section:
+            table.add_row(name, better, *(cells[i] for i in chunk))
+    return table
+
+
+def _references(runs: Iterable[Scores]) -> Iterator[RenderableType]:
+    """Rows to hold the figures against, where the protocol has them: each set once."""
+    seen: list[Any] = []
+    for scores in runs:
+        for rows in scores.get("reference", {}).values():
+            if rows in seen:
+                continue
+            seen.append(rows)
+            columns = list(dict.fromkeys(k for row in rows.values() for k, v in row.items() if not isinstance(v, str)))
+            table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, _GAP, 0, 0), style="dim")
+            table.add_column("to compare with", no_wrap=True)
+            for column in columns:
+                table.add_column(column.replace("_", " "), justify="right")
+            for name, row in rows.items():
+                table.add_row(plain(name), *(_bare(row.get(column)) for column in columns))
+            yield table
+            yield Text()
+
+
+def _bare(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _remarks(runs: Mapping[str, Scores]) -> list[str]:
+    """What a reader must know of the figures: where latencies come from, what is dim, why some are missing."""
+    sources = ", ".join(dict.fromkeys(str(r["latency_source"]) for r in runs.values()))
+    said = [f"latency: {sources}; n: events a figure rests on, dim where fewer than 10"] if runs else []
+    missing: dict[str, None] = {}
+    for scores in runs.values():
+        for metric in HEADLINES[scores["protocol"]]:
+            detail = scores["details"].get(metric)
+            if detail is not None and detail["value"] is None:
+                missing[f"{metric}: {detail['reason']}"] = None
+    return [*said, *missing]

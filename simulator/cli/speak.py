@@ -31,6 +31,12 @@ class Voice:
             sys.stdout.write(json.dumps({"event": event, **fields}, ensure_ascii=False, allow_nan=False) + "\n")
             sys.stdout.flush()
 
+    def tell(self, sentence: str, style: str = "") -> None:
+        """A sentence for people, on stderr; never wrapped, so that a command or a path in it can be copied."""
+        text = plain(sentence)
+        text.stylize(style)
+        self.progress.print(text, soft_wrap=True)
+
     def say(self, what: Any) -> None:
-        """Words, tables and the like, for people."""
-        self.people.print(what)
+        """Words, tables and the like, for people; text is not wrapped."""
+        self.people.print(what, soft_wrap=isinstance(what, Text))

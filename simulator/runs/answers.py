@@ -47,7 +47,8 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
     """Check what an agent returned and put its meter's books beside it.
 
     Whether it timed out is decided here by its charge, never from an exception that the agent could raise or swallow.
-    ``timed``: charges are real time, so the meter's instants mean something.
+    A failed call delivers nothing, not even what it emitted before. ``timed``: charges are real time, so the meter's
+    instants mean something.
     """
     meter.close()
     decision: Decision = SILENT
@@ -58,14 +59,13 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
         error = ("timeout", f"charged {charge_ns / 1e9:.3f} s, the limit is {timeout_ns / 1e9:g} s")
         charge_ns = charge_ns if timed else timeout_ns
     if error is None:
-        if outcome.value is not SILENT:
-            wrong = _nonsense(outcome.value)
-            if wrong is None:
-                decision = outcome.value
-            else:
-                error = ("nonsense", wrong)
-        if not meter.touched and decision is SILENT and error is None:
+        if outcome.value is SILENT and not meter.touched:
             return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns)
+        wrong = _nonsense(outcome.value, meter)
+        if wrong is None:
+            decision = outcome.value
+        else:
+            error = ("nonsense", wrong)
     fields = _books(meter, timed)
     if decision.parse_rule is not None:
         fields["parse_rule"] = decision.parse_rule
@@ -111,7 +111,7 @@ def _books(meter: SilentMeter, timed: bool) -> dict[str, Any]:
     return books
 
 
-def _nonsense(value: Any) -> str | None:
+def _nonsense(value: Any, meter: SilentMeter) -> str | None:
     """Why a returned value is no decision, None if it is one. Nothing that an agent hands over is taken on trust."""
     if not isinstance(value, Decision):
         return f"returned {type(value).__name__}, not a Decision"
@@ -121,7 +121,8 @@ def _nonsense(value: Any) -> str | None:
         return "offers and retracted must be tuples"
     if any(not isinstance(name, str) for name in retracted):
         return "retracted names threads or intentions, each a str"
-    return next(filter(None, map(_no_offer, offers)), None)
+    emitted = [offer for offer, _ in meter.emitted] if meter.touched else []
+    return next(filter(None, map(_no_offer, [*emitted, *offers])), None)
 
 
 def _no_offer(offer: Any) -> str | None:

@@ -2,8 +2,9 @@
 
 An event table is JSON lines or CSV with the columns ``start``, ``end`` (ISO 8601 with zone, or seconds relative to
 the session's first snapshot, negative for the past), ``app``, ``title``, ``summary``, ``assistance``, ``help``,
-``intention``, ``query``; only the first two must be there. Where no row says ``help``, labels follow from the
-assistance events by the rule of ``opportunities.label_events``.
+``intention``, ``query``, ``id``; only the first two must be there. Where no row says ``help``, labels follow from the
+assistance events by the rule of ``opportunities.label_events``; where none says ``assistance`` either, nothing is
+known of needs and no event has a label.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def read_table(
             assists.append(assist)
         if label is not None:
             said[event.id] = label
-    if not said:
+    if not said and any("assistance" in row for _, row in rows):
         return label_events(events, assists)[0]
     ordered = sorted(events, key=lambda e: (e.end_ns, e.start_ns, e.id))
     return [(event, said.get(event.id)) for event in ordered]
@@ -107,9 +108,11 @@ def read_session(
             raise InputError(reader.file, "history must end before the session starts, and this one ends after it")
         events = recorded_events(reader, taxonomy) or list(_segmented(reader, rule, taxonomy))
         assists = recorded_assists(reader, canonical)
+        known = any(llm for (llm,) in reader.table("events", ("is_llm_event",)))
     moved = [replace(e, user=user, start_ns=e.start_ns + shift, end_ns=min(e.end_ns + shift, 0)) for e in events]
     asked = [replace(a, start_ns=a.start_ns + shift, end_ns=a.end_ns + shift) for a in assists]
-    return label_events(moved, asked)[0]
+    labelled = label_events(moved, asked)[0]
+    return labelled if known else [(event, None) for event, _ in labelled]
 
 
 def recorded_events(reader: Reader, taxonomy: Taxonomy = DEFAULT) -> list[Event]:
