@@ -12,10 +12,12 @@ from typing import Any
 
 import anyio
 
+from memory.base import make_memory
 from simulator.cli.assemble import Choice, assemble, twin
+from simulator.cli.progress import Progress
 from simulator.cli.run import Options
 from simulator.cli.score import score_folder
-from simulator.cli.show import Progress, score_table
+from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError
 from simulator.runs.engine import Interrupt
@@ -33,6 +35,8 @@ def play_all(scenarios: Sequence[Path], options: Options, memories: Sequence[str
 
 async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[str], voice: Voice) -> int:
     interrupt, scores, folders, codes = Interrupt(), dict[str, Any](), dict[str, Path](), list[Exit]()
+    for memory in memories:
+        make_memory(memory, seed=0, intentions=())  # a wrong word is told before the first of several runs is played
     async with task_group() as group:
         await group.start(_listen, interrupt, group.cancel_scope)
         for memory in memories:
@@ -46,9 +50,12 @@ async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[s
     if interrupt.asked:
         voice.record("interrupted", runs=[str(f) for f in folders.values()])
         again = shlex.join(["proact", *sys.argv[1:]])
-        voice.progress.print(plain(f"interrupted; what was played is kept. To go on: {again}"))
+        voice.tell(f"interrupted; what was played is kept. To go on: {again}")
         return Exit.INTERRUPTED
-    voice.say(score_table(scores))
+    voice.say(ScoreTable(scores))
+    broken = [sentence for folder in folders.values() for sentence in invalid(folder)]
+    for sentence in broken:
+        voice.tell(sentence, "bold red")
     for folder in folders.values():
         voice.say(plain(f"run folder: {folder}"))
     one = len(memories) == 1
@@ -56,7 +63,7 @@ async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[s
     last = memories[-1]
     where = str(folders[last]) if one else str(options.out or folders[last].parent)
     runs = {} if one else {"runs": {m: str(f) for m, f in folders.items()}}
-    voice.record("done", run=where, scores=values.get(last, {}) if one else values, **runs)
+    voice.record("done", run=where, scores=values.get(last, {}) if one else values, valid=not broken, **runs)
     return max(codes, default=Exit.DONE)
 
 
@@ -84,12 +91,20 @@ async def _one(scenarios: Sequence[Path], options: Options, memory: str, several
     if interrupt.asked:
         folder.close("interrupted")
         return folder.path, None, Exit.INTERRUPTED
-    failed = [r for r in results if r.error is not None]
+    for result in (failed := [r for r in results if r.error is not None]):
+        voice.tell(f"unit {result.key}: {result.error}", "red")
     folder.close("some_units_erred" if failed else "done")
-    scored = score_folder(folder.path)
-    for result in failed:
-        voice.progress.print(plain(f"unit {result.key}: {result.error}"))
-    return folder.path, scored, _code(results, plans)
+    return folder.path, _scored(folder, failed), _code(results, plans)
+
+
+def _scored(folder: RunFolder, failed: Sequence[UnitResult]) -> dict[str, Any] | None:
+    """The run's scores; None where no unit came far enough to have a log, which its errors have told."""
+    try:
+        return score_folder(folder.path)
+    except InputError:
+        if not failed:
+            raise
+        return None
 
 
 def _code(results: Sequence[UnitResult], plans: Sequence[UnitPlan]) -> Exit:
@@ -126,6 +141,7 @@ async def _play(folder: RunFolder, missing: Sequence[UnitPlan], voice: Voice, in
         for plan in missing:
             if interrupt.asked:
                 break
+            progress.unit(plan)
             try:
                 result = await play_unit(plan, folder.unit(plan.key), interrupt, progress.watch)
             except InputError as error:
