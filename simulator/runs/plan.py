@@ -196,7 +196,7 @@ def _choose(
             contexts[context] = np.array([_alike(*context, kind) for kind in kinds], np.int64)[kind_of]
         apart = np.abs(times - positive.t_ns) % _DAY_NS
         alike = contexts[context] + _SCALE - np.minimum(apart, _DAY_NS - apart) // (_DAY_NS // 2 // _SCALE)
-        pass
+        alike[~free] = -1
         best = max((int(i) for i in np.flatnonzero(alike == alike.max())), key=ties.__getitem__)
         chosen.append(candidates[best])
         free &= np.abs(times - times[best]) >= APART_NS
