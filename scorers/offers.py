@@ -108,7 +108,6 @@ def _fits(
         before = np.arange(soon, low)
         out.append((Verdict.EARLY, i, before[right(i, before)]))
         first, last = np.searchsorted(captures, [need.opens_ns, need.closes_ns])
-        seen = by_capture[first:last]
-        seen = seen[arrived[seen] >= need.closes_ns]
+        seen = by_capture[first:last]  # what of these arrived while the window was open is on time or redundant
         out.append((Verdict.STALE, i, seen[right(i, seen)]))
     return out

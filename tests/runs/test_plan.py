@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from itertools import pairwise
 
 from simulator.core.types import SECOND, Event
 from simulator.runs.plan import APART_NS, sample
@@ -49,7 +49,7 @@ def test_negatives_are_as_many_and_keep_their_distance() -> None:
         assert not any(
             o.opens_ns <= t <= a.end_ns + ns(60) for o, a in zip(true.opportunities, true.assists, strict=True)
         )
-    assert all(b - a >= APART_NS for a, b in itertools.pairwise(times))
+    assert all(b - a >= APART_NS for a, b in pairwise(times))
 
 
 def test_a_negative_shows_what_the_positive_showed() -> None:
@@ -87,6 +87,15 @@ def test_needs_that_give_no_moment_are_counted_with_their_reason() -> None:
     assert dict(plan.left_out) == {"unservable (under 2 s)": 1, "the user's act is unknown": 1, "inside a gap": 1}
     assert plan.moments == ()
     assert "inside a gap" in plan.rule
+
+
+def test_no_negative_is_taken_twice_or_near_another() -> None:
+    # Three needs after the same screen, and candidates of which the most alike lie 30 s apart.
+    events = [event(30 * i, 30 * (i + 1)) for i in range(10)] + [event(300 + 400 * i, 700 + 400 * i) for i in range(6)]
+    needs = [need(f"n{i}", 699 + 800 * i, 701 + 800 * i) for i in range(3)]
+    times = [m.t_ns for m in sample(events, truth(4000, needs), 1).moments if not m.positive]
+    assert len(times) == 3
+    assert all(b - a >= APART_NS for a, b in pairwise(times))
 
 
 def test_too_few_candidates_are_said() -> None:

@@ -93,6 +93,15 @@ def test_no_matching_serves_more_or_is_worth_more(needs: list[Opportunity], offe
     assert (len(pairs), sum((worth(n, o) for n, o in pairs), Fraction(0))) == best(needs, offers)
 
 
+@given(st.lists(st.integers(0, 6), max_size=4), st.lists(st.integers(0, 14), max_size=5, unique=True))
+def test_among_equals_earlier_offers_go_to_earlier_windows(opens: list[int], times: list[int]) -> None:
+    # Windows of one length and weight: all pairings of the same offers are worth the same.
+    needs = [Opportunity(str(i), o, o + 8, "a") for i, o in enumerate(sorted(opens))]
+    offers = [offer(j, t, t, "a") for j, t in enumerate(sorted(times))]
+    found = [j for j in match(Windows.of(needs), arrivals(offers), by_category(offers, needs)) if j is not None]
+    assert found == sorted(found)
+
+
 @given(NEEDS, OFFERS)
 def test_each_offer_is_one_thing_as_the_definitions_say(needs: list[Opportunity], offers: list[LoggedOffer]) -> None:
     needs = sorted(needs, key=lambda n: (n.opens_ns, n.id))

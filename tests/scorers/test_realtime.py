@@ -90,9 +90,16 @@ def test_s_rt_takes_blocks_as_samples() -> None:
     assert told["S_rt"] == pytest.approx(100 * (2 / 3) / 2 * false_positive_norm(2))
 
 
+def test_a_block_holds_the_windows_that_open_and_the_offers_that_arrive_in_it() -> None:
+    # On time, but across the border: missed in block 0, one in vain in block 1.
+    told = score([D(601, 605, ["Debug"])], [need("A", 595, 615)], end=1200)["scores"]
+    assert (told["R_rt"], told["S_rt"]) == (1, 0)
+
+
 def test_restraint_is_the_share_of_idle_minutes_kept_quiet() -> None:
-    # Of 5 whole minutes (the last 30 s dropped) the first holds a need; of the other four one was disturbed.
-    assert score([D(70, 71, ["Debug"]), D(72, 73, ["Debug"])], [A], end=330)["scores"]["restraint"] == 3 / 4
+    # Of 5 whole minutes (the last 30 s dropped) the fourth holds a need; of the other four one was disturbed.
+    wanted = [need("A", 190, 210)]
+    assert score([D(70, 71, ["Debug"]), D(72, 73, ["Debug"])], wanted, end=330)["scores"]["restraint"] == 3 / 4
 
 
 def test_minutes_inside_a_gap_are_no_credit() -> None:
