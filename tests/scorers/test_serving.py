@@ -98,6 +98,7 @@ def test_an_interrupted_run_is_scored_without_coverage() -> None:
 
 def test_busy_time_is_counted_once_where_decisions_overlap() -> None:
     assert score([D(0, 4), D(2, 6), D(8, 9)], end=10)["scores"]["utilisation"] == 0.7
+    assert score([D(0, 9), D(1, 2), D(3, 4)], end=10)["scores"]["utilisation"] == 0.9
 
 
 def test_a_growing_queue_is_saturated_and_latest_only_is_not() -> None:
