@@ -23,18 +23,22 @@ COMMANDS = {
     "doctor": ("simulator.cli.doctor:doctor", "Look at this machine and say what works."),
 }
 
+EPILOGUE = "Each option can be given as a variable too: --memory-mode as PROACT_MEMORY_MODE. The command line wins."
+
 
 def app() -> App:
     """The command's tree."""
     from cyclopts import App
-    from cyclopts.config import Env
+
+    from simulator.cli.environment import Environment
 
     tree = App(
         name="proact",
         help="Play recorded 1 Hz screens into proactive assistance agents; score whether help was right and in time.",
         version=_version,
-        help_format="plaintext",
-        config=Env("PROACT_", command=False),
+        help_format="markdown",
+        help_epilogue=EPILOGUE,
+        config=Environment(),
         result_action="return_value",
     )
     for name, (where, help_) in COMMANDS.items():

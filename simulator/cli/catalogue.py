@@ -178,7 +178,11 @@ def _intentions() -> Mapping[str, str]:
 
 
 def _sources() -> Mapping[str, str]:
-    return {"recording": "sessions of proact, played as they are"}
+    return {
+        "folder": "images; times from their names, EXIF, file dates or a rate",
+        "lifetrace": "databases of LifeTrace of every generation, with their screenshots",
+        "proagentbench": "databases of ProAgentBench, one a participant",
+    }
 
 
 KINDS: dict[str, tuple[str, Callable[[], list[Item]]]] = {

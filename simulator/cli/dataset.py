@@ -1,24 +1,96 @@
-"""``proact dataset``: check and describe recordings."""
+"""``proact dataset``: bring in what others recorded; check and describe recordings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError, UsageError
+from simulator.core.types import SECOND
+from simulator.session.schema import FILE_NAME
+
+if TYPE_CHECKING:
+    from simulator.session.importing import Report
 
 __all__ = ["dataset"]
 
-dataset = App(name="dataset", help="Check and describe recordings.")
+dataset = App(name="dataset", help="Import, check and describe recordings.")
 
 _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
-_SCENARIO_SUFFIXES = (".yaml", ".yml", ".toml")
+_Format = Literal["auto", "lifetrace", "proagentbench", "folder"]
+_Images = Literal["copy", "reference", "none"]
+_Times = Literal["auto", "name", "exif", "mtime", "rate"]
+_SUFFIXES = (".yaml", ".yml", ".toml")
 _COLOURS = {"damage": "bold red", "warning": "yellow", "note": "dim"}
+
+
+@dataset.command(name="import")
+def import_foreign(
+    src: Path,
+    out: Path,
+    /,
+    *,
+    timezone: Annotated[
+        str | None, Parameter(help="IANA zone of the machine that recorded, such as Asia/Shanghai; required.")
+    ] = None,
+    format: Annotated[_Format, Parameter(help="What SRC is; auto tells from what lies in it.")] = "auto",
+    user: Annotated[str | None, Parameter(help="The user's name, where SRC holds one user.")] = None,
+    images: Annotated[
+        _Images, Parameter(help="Copy into the sessions, reference where they lie, or none (text only).")
+    ] = "copy",
+    side: Annotated[
+        list[Path] | None, Parameter(help="A file that says more of events; may be given several times.", negative="")
+    ] = None,
+    split: Annotated[float, Parameter(help="Share of the recorded time that becomes history.")] = 0.7,
+    rate: Annotated[float | None, Parameter(help="Snapshots a second; default: told from the times.")] = None,
+    times: Annotated[_Times, Parameter(help="For folders of images: where their times come from.")] = "auto",
+    stretch_gap: Annotated[str, Parameter(help="A longer time without a row starts a new session.")] = "30min",
+    json: _Json = False,
+) -> int:
+    """Turn what others recorded into sessions and ready scenarios, one user a folder.
+
+    SRC is a LifeTrace or ProAgentBench database, a folder of such participants, or a folder of images; it is only
+    read. OUT gets the sessions. Nothing is dropped silently: a table says what was kept, repaired and left out, and
+    why. Importing the same again changes nothing.
+    """
+    if timezone is None:
+        raise UsageError(
+            "--timezone is missing: the times of such recordings are local ones without a zone; "
+            "name that of the machine that recorded, such as Asia/Shanghai"
+        )
+    from simulator.core.durations import parse_duration
+    from simulator.session.importing import import_
+
+    voice = Voice(as_json=json)
+    try:
+        gap_s = parse_duration(stretch_gap) / SECOND
+    except ValueError as error:
+        raise UsageError(f"--stretch-gap: {error}") from error
+    report = import_(
+        src,
+        out,
+        zone=timezone,
+        format=format,
+        user=user,
+        images=images,
+        side=side or (),
+        split=split,
+        rate_hz=rate,
+        times=times,
+        stretch_gap_s=gap_s,
+    )
+    told = report.as_dict()
+    for line in told["account"]:
+        voice.record("account", **line)
+    if not json:
+        voice.say(_account(report, out))
+    voice.record("done", **{k: v for k, v in told.items() if k != "account"}, out=str(out))
+    return Exit.DONE
 
 
 @dataset.command
@@ -47,24 +119,51 @@ def describe(paths: list[Path], /, *, json: _Json = False) -> int:
 
     PATHS are sessions or folders of many. A session that cannot be read is told; the others are described all the same.
     """
-    from simulator.session.describe import describe as look
+    from simulator.session.describe import describe as numbers
 
     voice = Voice(as_json=json)
     n = n_unreadable = 0
-    for session in _sessions(_wanted(paths)):
+    found = {session.resolve(): session for path in _wanted(paths) for session in _sessions(path)}
+    if not found:
+        raise InputError(paths[0], "there is no recorded session (session.db) here")
+    for session in found.values():
         n += 1
         try:
-            told = look(session)
+            told = numbers(session)
         except InputError as error:
             n_unreadable += 1
             voice.record("unreadable", path=str(session), said=str(error))
-            voice.progress.print(plain(f"proact: {error}"), soft_wrap=True)
+            voice.tell(f"proact: {error}")
             continue
         voice.record("described", path=str(session), **told)
         if not json:
             voice.say(_description(session, told))
     voice.record("done", described=n - n_unreadable, unreadable=n_unreadable)
     return Exit.USAGE if n_unreadable else Exit.DONE
+
+
+def _account(report: Report, out: Path) -> Any:
+    """By user what was kept, repaired and left out, and why; then what is there now."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    parts: list[Any] = []
+    for user in dict.fromkeys([*(line.user for line in report.lines), *report.notes]):
+        parts.append(Text(plain(user or "(no user)").plain, "bold"))
+        table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+        table.add_column(no_wrap=True)
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(overflow="fold")
+        for line in (line for line in report.lines if line.user == user):
+            table.add_row(plain(line.outcome), str(line.count), plain(line.reason))
+        for key, said in report.notes.get(user, {}).items():
+            table.add_row(plain(key), "", plain(said))
+        parts.append(Padding(table, (0, 0, 0, 2)))
+    unchanged = "nothing changed: all of it was imported before; " if report.unchanged else ""
+    last = f"{unchanged}{len(report.sessions)} sessions, {len(report.scenarios)} of them ready scenarios, in {out}"
+    return Group(*parts, plain(last))
 
 
 def _wanted(paths: list[Path]) -> list[Path]:
@@ -76,56 +175,54 @@ def _wanted(paths: list[Path]) -> list[Path]:
     return paths
 
 
-def _sessions(paths: list[Path]) -> Iterator[Path]:
-    """Session folders at or below the paths, sound or not, by name; each once.
-
-    Raises:
-        InputError: a path that holds none.
-    """
-    seen: set[Path] = set()
-    for path in paths:
-        found = [path.parent] if path.name == "session.db" else sorted(p.parent for p in path.rglob("session.db"))
-        if not found:
-            raise InputError(path, "there is no recorded session (session.db) here")
-        for folder in found:
-            if folder.resolve() not in seen:
-                seen.add(folder.resolve())
-                yield folder
+def _sessions(path: Path) -> list[Path]:
+    """Session folders at or below a path, sound or not, by name."""
+    if path.is_file():
+        return [path.parent] if path.name == FILE_NAME else []
+    return sorted(file.parent for file in path.rglob(FILE_NAME))
 
 
 def _scenarios(path: Path) -> list[Path]:
     """The scenario files at or below a path: one that is named, and those called ``scenario.…`` in folders."""
     if path.is_file():
-        return [path] if path.suffix.lower() in _SCENARIO_SUFFIXES else []
-    return sorted(p for suffix in _SCENARIO_SUFFIXES for p in path.rglob(f"scenario{suffix}"))
+        return [path] if path.suffix.lower() in _SUFFIXES else []
+    return sorted(file for suffix in _SUFFIXES for file in path.rglob(f"scenario{suffix}"))
 
 
 def _checked(paths: list[Path]) -> Iterator[tuple[Path, list[dict[str, Any]]]]:
-    """Every scenario and every session at or below the paths, with its findings."""
-    from simulator.session.check import check as look
+    """Every scenario at or below the paths and every session, each once, with its findings.
 
+    Raises:
+        InputError: a path that holds neither.
+    """
+    from simulator.session.check import check as find_faults
+
+    seen: set[Path] = set()
     for path in paths:
-        scenarios = _scenarios(path)
+        scenarios, sessions = _scenarios(path), _sessions(path)
+        if not scenarios and not sessions:
+            raise InputError(path, "there is neither a session (session.db) nor a scenario (scenario.yaml) here")
         for scenario in scenarios:
-            yield scenario, _scenario_faults(scenario)
-        if not (path.is_file() and scenarios):
-            for session in _sessions([path]) if not scenarios else _sessions_below(path):
-                yield session, [asdict(finding) for finding in look(session)]
+            faults, played = _scenario_faults(scenario)
+            yield scenario, faults
+            sessions += played
+        for session in sessions:
+            if session.resolve() not in seen:
+                seen.add(session.resolve())
+                yield session, [asdict(finding) for finding in find_faults(session)]
 
 
-def _sessions_below(path: Path) -> Iterator[Path]:
-    return iter(sorted(p.parent for p in path.rglob("session.db")))
-
-
-def _scenario_faults(scenario: Path) -> list[dict[str, Any]]:
-    """The first fault of a scenario: it is read as a run would read it."""
+def _scenario_faults(scenario: Path) -> tuple[list[dict[str, Any]], list[Path]]:
+    """The first fault of a scenario, which is read as a run reads it; the sessions that it plays."""
     from simulator.session.scenario import plays
+    from simulator.sources.recording import Recording
 
     try:
-        plays([scenario])
+        found = plays([scenario])
     except InputError as error:
-        return [{"kind": "scenario", "severity": "damage", "sentence": str(error), "count": 1, "examples": ()}]
-    return []
+        return [{"kind": "scenario", "severity": "damage", "sentence": str(error), "count": 1, "examples": ()}], []
+    sources = [play.source for play in found]
+    return [], [source.header.folder for source in sources if isinstance(source, Recording)]
 
 
 def _report(place: Path, findings: list[dict[str, Any]]) -> Any:

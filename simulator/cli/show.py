@@ -68,7 +68,7 @@ def _rows(runs: Sequence[Scores]) -> list[list[Row]]:
     sections = [
         [row for metric in _headlines(runs) if (row := _metric(metric, runs)) is not None],
         _counts(runs, [r["counts"] for r in runs], ALWAYS, IF_ANY),
-        _counts(runs, [_classes(r) for r in runs], CLASSES if any(r["protocol"] == "stream" for r in runs) else (), ()),
+        _counts(runs, [_classes(r) for r in runs], CLASSES if any(_classes(r) is not None for r in runs) else (), ()),
         _counts(runs, [r.get("notes", {}) for r in runs], (), sorted({k for r in runs for k in r.get("notes", {})})),
     ]
     return [section for section in sections if section]
