@@ -1,4 +1,4 @@
-"""Make a large session without pictures: ``python bench/make_session.py FOLDER ROWS``.
+"""Make a large session without pictures: ``python -m bench.make_session FOLDER ROWS``.
 
 The window changes about every 60 s, as on a real desk; applications and titles are invented.
 """
