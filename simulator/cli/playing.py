@@ -16,7 +16,7 @@ from memory.base import make_memory
 from simulator.cli.assemble import Choice, assemble, twin
 from simulator.cli.progress import Progress
 from simulator.cli.run import Options
-from simulator.cli.score import score_folder
+from simulator.cli.score import read_scores, score_folder
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError
@@ -85,9 +85,11 @@ async def _one(scenarios: Sequence[Path], options: Options, memory: str, several
     folder = RunFolder(_where(options.out, choice, plans, several), plans, _given(choice))
     missing = folder.open()
     voice.record("launch", run=str(folder.path), units=len(plans), to_play=len(missing))
+    twins = [t for t in map(twin, plans) if not is_done(_twin_of(folder, t), t)] if options.twin else []
+    if not missing and not twins and (before := read_scores(folder.path)) is not None:
+        return folder.path, before, Exit.DONE  # all is there: nothing is played, nothing is written
     results = await _play(folder, missing, voice, interrupt)
-    if options.twin and not interrupt.asked:
-        await _twins(folder, plans, interrupt)
+    await _play_twins(folder, twins, interrupt)
     if interrupt.asked:
         folder.close("interrupted")
         return folder.path, None, Exit.INTERRUPTED
@@ -155,9 +157,12 @@ async def _play(folder: RunFolder, missing: Sequence[UnitPlan], voice: Voice, in
     return results
 
 
-async def _twins(folder: RunFolder, plans: Sequence[UnitPlan], interrupt: Interrupt) -> None:
+async def _play_twins(folder: RunFolder, twins: Sequence[UnitPlan], interrupt: Interrupt) -> None:
     """Zero-charge companions, each in its unit's folder."""
-    for plan in map(twin, plans):
-        where = folder.unit(plan.key) / "twin"
-        if not interrupt.asked and not is_done(where, plan):
-            await play_unit(plan, where, interrupt)
+    for plan in twins:
+        if not interrupt.asked:
+            await play_unit(plan, _twin_of(folder, plan), interrupt)
+
+
+def _twin_of(folder: RunFolder, plan: UnitPlan) -> Path:
+    return folder.unit(plan.key) / "twin"

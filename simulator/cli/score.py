@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_  # `json` is the name of an option
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,10 +13,12 @@ from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError
 from simulator.runs import runlog
-from simulator.runs.folder import read_units, write_json
+from simulator.runs.folder import read_run, read_units, write_json
 from simulator.runs.unit import LOG
 
-__all__ = ["score", "score_folder"]
+__all__ = ["read_scores", "score", "score_folder"]
+
+FILE = "scores.json"
 
 
 def score_folder(
@@ -47,8 +50,20 @@ def score_folder(
         notes.update((unit.log.end or {}).get("notes", {}))
     scores["notes"] = dict(sorted(notes.items()))
     if save:
-        write_json(run / "scores.json", scores)
+        write_json(run / FILE, scores)
     return scores
+
+
+def read_scores(run: Path) -> dict[str, Any] | None:
+    """The scores of a run that came to its end, as they were written; None where they are to be computed."""
+    file = run / FILE
+    if read_run(run)["status"] != "done" or not file.exists():
+        return None
+    try:
+        scores: dict[str, Any] = json_.loads(file.read_text(encoding="utf-8"))
+    except ValueError:  # damaged by hand: they can be computed again
+        return None
+    return scores if {"scores", "details", "counts", "notes"} <= scores.keys() else None
 
 
 def score(

@@ -172,7 +172,7 @@ def read_units(path: Path) -> list[tuple[str, RunLog, Truth]]:
     found = []
     for key in sorted(run["resolved"]):
         folder = path / "units" / key
-        if (folder / LOG).exists():
+        if runlog.has_begun(folder / LOG):
             found.append((key, runlog.read(folder / LOG), truths.read(folder / TRUTH)))
     return found
 

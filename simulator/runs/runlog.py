@@ -19,7 +19,7 @@ import numpy as np
 from simulator.core.errors import InputError
 from simulator.runs.records import Flag, Kind, RunLog
 
-__all__ = ["BLOCK", "SCHEMA", "LogWriter", "read", "read_header"]
+__all__ = ["BLOCK", "SCHEMA", "LogWriter", "has_begun", "read", "read_header"]
 
 SCHEMA = 1
 BLOCK = 1024
@@ -165,6 +165,15 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | None]]:
                 yield n, record
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
+
+
+def has_begun(path: Path) -> bool:
+    """Whether a file holds at least one whole line: a kill may leave an empty log, or half a header."""
+    try:
+        with path.open("rb") as file:
+            return file.readline().endswith(b"\n")
+    except FileNotFoundError:
+        return False
 
 
 def read_header(path: Path) -> dict[str, Any]:

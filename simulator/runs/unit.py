@@ -107,7 +107,7 @@ class UnitResult:
 def is_done(folder: Path, plan: UnitPlan) -> bool:
     """Whether the folder holds this unit's log to its end, from the same inputs."""
     path = folder / LOG
-    if not path.exists():
+    if not runlog.has_begun(path):
         return False
     log = runlog.read(path)
     want = {"kind": "header", "schema": runlog.SCHEMA, **plan.header()}
