@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from simulator.core.errors import TimeError, quote
+import numpy as np
+
+from simulator.core.errors import TimeError
 from simulator.core.types import SILENT, Decision, Offer
 from simulator.runs.lanes import Outcome
 from simulator.runs.records import Kind
@@ -51,25 +52,25 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
     instants mean something.
     """
     meter.close()
-    decision: Decision = SILENT
     error = outcome.error
     if outcome.stopped:
         return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns, censored=True, fields=_books(meter, timed))
-    if charge_ns > timeout_ns and (error is None or error[0] not in ("timeout", "agent_lost")):
+    if charge_ns > timeout_ns and (error is None or error[0] != "agent_lost"):
         error = ("timeout", f"charged {charge_ns / 1e9:.3f} s, the limit is {timeout_ns / 1e9:g} s")
         charge_ns = charge_ns if timed else timeout_ns
+    if outcome.value is SILENT and error is None and not meter.touched:
+        return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns)
+    decision, early = SILENT, list[tuple[Offer, int | None]]()
     if error is None:
-        if outcome.value is SILENT and not meter.touched:
-            return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns)
-        wrong = _nonsense(outcome.value, meter)
-        if wrong is None:
-            decision = outcome.value
-        else:
-            error = ("nonsense", wrong)
+        try:
+            decision = _decision(outcome.value)
+            early = [(_offer(offer), at) for offer, at in meter.emitted] if meter.touched else []
+        except (_Nonsense, AttributeError) as wrong:  # a field that was never set
+            decision, error = SILENT, ("nonsense", str(wrong))
     fields = _books(meter, timed)
     if decision.parse_rule is not None:
         fields["parse_rule"] = decision.parse_rule
-    offers = _offers(decision, meter, charge_ns) if error is None else ()
+    offers = _offers(decision, early, charge_ns)
     if error is not None:
         fields["error"] = {"kind": error[0], "text": error[1]}
         kind = Kind.ERROR
@@ -81,11 +82,11 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
     return Answer(charge_ns, kind, offers, decision.retracted, fields, outcome.ended_real_ns, notes=notes)
 
 
-def _offers(decision: Decision, meter: SilentMeter, charge_ns: int) -> tuple[tuple[Offer, int], ...]:
-    early = meter.emitted if meter.touched else []
+def _offers(decision: Decision, early: list[tuple[Offer, int | None]], charge_ns: int) -> tuple[tuple[Offer, int], ...]:
+    """What was emitted before the end, then what was returned; an offer that was both counts once."""
     emitted = [(offer, charge_ns if at is None else min(at, charge_ns)) for offer, at in early]
-    said = {id(offer) for offer, _ in emitted}
-    return (*emitted, *((offer, charge_ns) for offer in decision.offers if id(offer) not in said))
+    said = [offer for offer, _ in emitted]
+    return (*emitted, *((offer, charge_ns) for offer in decision.offers if offer not in said))
 
 
 def _books(meter: SilentMeter, timed: bool) -> dict[str, Any]:
@@ -111,32 +112,56 @@ def _books(meter: SilentMeter, timed: bool) -> dict[str, Any]:
     return books
 
 
-def _nonsense(value: Any, meter: SilentMeter) -> str | None:
-    """Why a returned value is no decision, None if it is one. Nothing that an agent hands over is taken on trust."""
-    if not isinstance(value, Decision):
-        return f"returned {type(value).__name__}, not a Decision"
+class _Nonsense(Exception):
+    """Why a value is no decision."""
+
+
+def _decision(value: Any) -> Decision:
+    """What an agent returned, copied into plain values. Nothing is taken on trust: types are asked exactly and text and
+    numbers are read by the built-in types, so that no code of the agent's (a property, ``__iter__``) runs here.
+    """
+    if type(value) is not Decision:
+        raise _Nonsense(f"returned {type(value).__name__}, not a Decision")
     offers: Any = value.offers
     retracted: Any = value.retracted
-    if not isinstance(offers, tuple | list) or not isinstance(retracted, tuple | list):
-        return "offers and retracted must be tuples"
-    if any(not isinstance(name, str) for name in retracted):
-        return "retracted names threads or intentions, each a str"
-    emitted = [offer for offer, _ in meter.emitted] if meter.touched else []
-    return next(filter(None, map(_no_offer, [*emitted, *offers])), None)
+    if type(offers) not in (tuple, list) or type(retracted) not in (tuple, list):
+        raise _Nonsense("offers and retracted must be tuples")
+    if type(value.unparsed) is not bool:
+        raise _Nonsense("unparsed is True or False")
+    rule = None if value.parse_rule is None else _text("parse_rule", value.parse_rule)
+    names = tuple(_text("a retraction", name) for name in retracted)
+    return Decision(tuple(_offer(offer) for offer in offers), names, rule, value.unparsed)
 
 
-def _no_offer(offer: Any) -> str | None:
-    """Why a value is no offer, None if it is one."""
-    if not isinstance(offer, Offer):
-        return f"an offer is of type {type(offer).__name__}, not Offer"
-    intention, text, sure, thread = (getattr(offer, f) for f in ("intention", "text", "confidence", "thread"))
-    if not isinstance(intention, str) or not intention or not isinstance(text, str):
-        return "an offer needs an intention and a text, both str"
-    if sure is not None and not (isinstance(sure, int | float) and math.isfinite(sure) and 0 <= sure <= 1):
-        return f"confidence {quote(sure)} is not a number from 0 to 1"
-    if not isinstance(thread, str | None):
-        return "a thread is named by a str"
-    return None
+def _offer(value: Any) -> Offer:
+    if type(value) is not Offer:
+        raise _Nonsense(f"an offer is of type {type(value).__name__}, not Offer")
+    intention = _text("an offer's intention", value.intention)
+    if not intention:
+        raise _Nonsense("an offer needs an intention")
+    thread = None if value.thread is None else _text("a thread", value.thread)
+    return Offer(intention, _text("an offer's text", value.text), _confidence(value.confidence), thread)
+
+
+def _text(what: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _Nonsense(f"{what} is of type {type(value).__name__}, not str")
+    return str.__str__(value)
+
+
+def _confidence(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, np.floating):
+        value = value.item()
+    if not isinstance(value, int | float):
+        raise _Nonsense(f"a confidence is of type {type(value).__name__}, not a number")
+    sure: float = int.__int__(value) if isinstance(value, int) else float.__float__(value)
+    if not 0 <= sure <= 1:  # NaN is not either
+        raise _Nonsense(
+            f"a confidence must lie between 0 and 1, not be {sure if isinstance(sure, float) else 'beyond'}"
+        )
+    return sure
 
 
 _FIELDS = ("stages_ns", "throttle_ns", "retries", "tokens", "cost", "memory_hits", "notes", "parse_rule", "error")

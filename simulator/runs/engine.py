@@ -131,6 +131,7 @@ class Engine:
         self._gaps = deque(sorted((start, reason) for start, _, reason in source.gaps))
         self._next_gap_ns = self._gaps[0][0] if self._gaps else _NEVER
         self._seq = 0
+        self._writing = False
         self._newest_offer = -1
         self._newest: Snapshot | None = None
         self._to_ask: deque[tuple[Snapshot | None, int | None]] = deque()
@@ -156,7 +157,9 @@ class Engine:
                 await self._play()
         finally:
             await snapshots.aclose()  # type: ignore[attr-defined]
-        if self._settings.protocol == "trajectory" and not self._interrupt.asked:
+        if self._interrupt.asked:
+            self._land()
+        elif self._settings.protocol == "trajectory":
             await self._finish()
         self.tally.never_seen = self._mailbox.n_dropped + len(self._mailbox)
         self.tally.writes_after_end = len(self._writes)
@@ -199,6 +202,13 @@ class Engine:
                 f"the journal holds only a cancelled decision for snapshot {index}, and nothing cancels it here: "
                 "its full charge is unknown"
             )
+
+    def _land(self) -> None:
+        """After an interrupt: what was in flight has come to its end, and is recorded; nothing else happens."""
+        while self._kernel:
+            priority, event = self._kernel.pop_with_priority()
+            if priority == _COMPLETION:
+                self._complete(event)
 
     async def _pull(self) -> None:
         """Schedule the source's next snapshot: one ahead, so that memory stays flat."""
@@ -257,8 +267,8 @@ class Engine:
             while self._to_ask:
                 await self._ask(*self._to_ask.popleft())
             return
-        waiting = self._mailbox.waiting
-        while (waiting or self._writes) and (now := self.pace.stamp(self._kernel)) < self._end_ns:
+        kernel, waiting = self._kernel, self._mailbox.waiting
+        while (waiting or self._writes) and not self._writing and (now := kernel.now_ns) < self._end_ns:
             if self._writes:
                 if self._flights:  # those read as of their start: it waits for them, new ones for it
                     return
@@ -268,13 +278,13 @@ class Engine:
                 await self._decide(snapshot, dropped, now, snapshot.captured_ns)
             else:
                 return
-            if self._kernel.more_now():  # it cost nothing: its completion comes first
+            if kernel.more_now():  # it cost nothing: its completion comes first
                 return
 
     async def _ask(self, snapshot: Snapshot | None, moment_ns: int | None) -> None:
         """A question asked alone, outside the stream's time."""
         if snapshot is None:
-            self.notes["moment_without_snapshot"] = self.notes.get("moment_without_snapshot", 0) + 1
+            self._note("moment_without_snapshot")
         else:
             at = snapshot.captured_ns if moment_ns is None else moment_ns
             await self._decide(snapshot, 0, at, at, moment_ns)
@@ -306,6 +316,7 @@ class Engine:
         return View(self._memory, self._book, self._user, started, *where, meter)
 
     async def _write(self, write: _Write, started: int) -> None:
+        self._writing = True
         flight = _Flight(write.what, self._seq, started, write.available_ns, write=write)
         self._seq += 1
         self._flights[flight.seq] = flight
@@ -315,17 +326,20 @@ class Engine:
             self._arrive(flight, await self._seam.write(write.what, write.event, write.label))
 
     async def _fly(self, flight: _Flight, look: Any) -> None:
-        """A call beside the running world."""
+        """A call beside the running world. It is charged from the instant at which it was due to start: hand-over is
+        part of it, and its journal then replays the very same run.
+        """
+        assert isinstance(self.pace, Paced)
+        begun = self.pace.real_ns(flight.started_ns)
         if flight.write is not None:
-            answer = await self._seam.write(flight.what, flight.write.event, flight.write.label)
+            answer = await self._seam.write(flight.what, flight.write.event, flight.write.label, begun)
         else:
             assert flight.snapshot is not None
-            answer = await self._seam.decide(flight.snapshot.index, look)
-            if flight.cancelled:
-                await self._seam.told_cancelled()
+            answer = await self._seam.decide(flight.snapshot.index, look, begun_real_ns=begun)
+            if flight.cancelled and not await self._seam.told_cancelled():
+                self._note("cancel_failed")
         flight.answer = answer
-        assert isinstance(self.pace, Paced)
-        self.pace.post(self._kernel, answer.ended_real_ns, flight)
+        self.pace.post(self._kernel, answer.ended_real_ns, flight, flight.seq)
 
     def _arrive(self, flight: _Flight, answer: Answer) -> None:
         """A call made while the world stood still: its charge moves the world now."""
@@ -337,7 +351,7 @@ class Engine:
             if self._kernel.skip_to(ended):
                 self._complete(flight)
             else:
-                self._kernel.schedule(ended, Priority.COMPLETION, flight)
+                self._kernel.schedule(ended, Priority.COMPLETION, flight, flight.seq)
 
     def _cancel(self) -> None:
         """A newer snapshot stops the running decision (memory writes go on)."""
@@ -348,9 +362,15 @@ class Engine:
             if running:
                 self._seam.stop_running()
             return
+        now = self._kernel.now_ns
         for flight in running:
-            del self._flights[flight.seq]
-            self._record(flight, Kind.CANCELLED, self._kernel.now_ns)
+            assert flight.answer is not None
+            if flight.answer.censored:  # journalled: it took that long to stop, and held its place
+                ended = max(now, flight.started_ns + flight.answer.charge_ns)
+                self._kernel.schedule(ended, Priority.COMPLETION, flight, flight.seq)
+            else:
+                del self._flights[flight.seq]
+                self._record(flight, Kind.CANCELLED, now)
 
     # ------------------------------------------------------------------ what came of it
 
@@ -375,11 +395,15 @@ class Engine:
         if ended - flight.started_ns > self._overrun_ns:
             self.tally.overruns += 1
         for key, n in answer.notes.items():
-            self.notes[key] = self.notes.get(key, 0) + n
+            self._note(key, n)
         self._record(flight, kind, ended)
+
+    def _note(self, key: str, n: int = 1) -> None:
+        self.notes[key] = self.notes.get(key, 0) + n
 
     def _written(self, flight: _Flight, write: _Write, answer: Answer, ended: int) -> None:
         """A memory write is visible from its completion on."""
+        self._writing = False
         if write.label is not None:
             self._book.add(write.event, write.label)
         self.tally.writes += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import threading
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
@@ -57,7 +58,9 @@ class Lane:
 
 def _said(error: BaseException) -> tuple[str, str]:
     """An agent's exception as a record: its type and a short text. Cancellation and exits are errors like others."""
-    text = str(error)
+    text = ""
+    with contextlib.suppress(BaseException):  # its own __str__ is foreign code too
+        text = str(error)
     return "agent_error", type(error).__name__ + (f": {quote(text, 200)[1:-1]}" if text else "")
 
 
@@ -79,38 +82,60 @@ class InlineLane(Lane):
         begun = real_ns()
         try:
             coroutine = work()
-            coroutine.send(None)
-        except StopIteration as stop:
-            value = stop.value
-        except (GeneratorExit, KeyboardInterrupt):
+            try:
+                coroutine.send(None)
+            except StopIteration as stop:
+                value = stop.value
+            else:
+                error = ("agent_error", "declared inline, but it suspended")
+                with contextlib.suppress(BaseException):  # it may refuse to be closed
+                    coroutine.close()
+        except KeyboardInterrupt:  # in the simulator's own thread it is the user's
             raise
         except BaseException as raised:  # noqa: BLE001 - the border to foreign code
             error = _said(raised)
-        else:
-            coroutine.close()
-            error = ("agent_error", "declared inline, but it suspended")
         ended = real_ns()
         if ended - begun > INLINE_LIMIT_NS:
             self.slow = True
         return Outcome(value, error, ended - begun, ended)
 
 
+class _Running:
+    """A call in a thread lane."""
+
+    __slots__ = ("began", "stopped", "task", "void")
+
+    def __init__(self) -> None:
+        self.began = self.stopped = self.void = False
+        self.task: asyncio.Task[None] | None = None
+
+    def cancel(self) -> None:
+        """End it. A task cancelled before its first step would end without a word, so that step looks at ``void``."""
+        self.void = True
+        if self.began and self.task is not None:
+            self.task.cancel()
+
+
 class ThreadLane(Lane):
-    """A daemon thread with an event loop. Each call is one task; the loop outlives whatever an agent does to it."""
+    """A daemon thread with an event loop. Each call is one task; the loop outlives whatever an agent does to it (one
+    that manages to close it is lost).
+    """
 
     def __init__(self, name: str = "agent") -> None:
         self._loop = asyncio.new_event_loop()
         self._closing = False
-        self._running: dict[int, tuple[asyncio.Task[Any], list[bool]]] = {}
+        self._keys = itertools.count()
+        self._running: dict[int, _Running] = {}
         self._children: dict[int, weakref.WeakSet[asyncio.Task[Any]]] = {}
         self.allows_background = False
         self._loop.set_task_factory(self._owned_task)
+        self._loop.set_exception_handler(lambda loop, context: None)  # tasks left behind are told in the log
         self._thread = threading.Thread(target=self._serve, name=f"lane-{name}", daemon=True)
         self._thread.start()
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
-        while not self._closing:
+        while not self._closing and not self._loop.is_closed():
             with contextlib.suppress(BaseException):  # a left-behind task that exits, an agent that stops its loop
                 self._loop.run_forever()
         with contextlib.suppress(Exception):
@@ -127,36 +152,45 @@ class ThreadLane(Lane):
     async def run(self, work: Work, limit_ns: int) -> Outcome:
         """See ``Lane``."""
         handed_over = real_ns()
-        if self.lost:
+        if self.lost or self._loop.is_closed():
+            self.lost = True
             return Outcome(None, ("agent_lost", "an earlier call never came back"), 0, handed_over)
-        stopped = [False]
         waiter: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        key = id(stopped)
-        self._loop.call_soon_threadsafe(self._begin, key, work, handed_over, stopped, waiter)
+        key, running = next(self._keys), _Running()
+        self._post(self._begin, key, running, work, handed_over, waiter)
         done, _ = await asyncio.wait({waiter}, timeout=limit_ns / 1e9)
         if done:
             return waiter.result()
         guard = real_ns()
-        self._loop.call_soon_threadsafe(self._cancel, key)
+        self._post(running.cancel)
         done, _ = await asyncio.wait({waiter}, timeout=GRACE_NS / 1e9)
         if done:
             late = waiter.result()
-            error = ("timeout", "stopped by the guard")
-            return Outcome(None, error, late.service_ns, late.ended_real_ns, guarded=True, stopped=stopped[0])
+            if late.service_ns <= limit_ns:  # it had ended in time, and only its word was on the way
+                return late
+            error = ("guarded", f"stopped by the guard after {limit_ns / 1e9:g} s of real time")
+            return Outcome(None, error, late.service_ns, late.ended_real_ns, guarded=True, stopped=running.stopped)
         self.lost = True
         waiter.cancel()
         text = "the call neither returned nor could be cancelled"
         return Outcome(None, ("agent_lost", text), guard - handed_over, guard, guarded=True)
 
-    def _begin(self, key: int, work: Work, handed_over: int, stopped: list[bool], waiter: Any) -> None:
-        task = self._loop.create_task(self._call(key, work, handed_over, stopped, waiter))
-        self._running[key] = (task, stopped)
+    def _post(self, step: Callable[..., None], *args: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the guard finds out that nobody answers
+            self._loop.call_soon_threadsafe(step, *args)
 
-    async def _call(self, key: int, work: Work, handed_over: int, stopped: list[bool], waiter: Any) -> None:
+    def _begin(self, key: int, running: _Running, work: Work, handed_over: int, waiter: Any) -> None:
+        self._running[key] = running
+        running.task = self._loop.create_task(self._call(key, running, work, handed_over, waiter))
+
+    async def _call(self, key: int, running: _Running, work: Work, handed_over: int, waiter: Any) -> None:
         value, error = None, None
         _owner.set(key)
         self._children[key] = weakref.WeakSet()
+        running.began = True
         try:
+            if running.void:
+                raise asyncio.CancelledError
             value = await work()
         except BaseException as raised:  # noqa: BLE001 - the border to foreign code
             error = _said(raised)
@@ -167,28 +201,24 @@ class ThreadLane(Lane):
             for task in left:
                 task.cancel()
             error = error or ("tasks_left", f"{len(left)} tasks were still alive when the call returned")
-        outcome = Outcome(value, error, ended - handed_over, ended, stopped=stopped[0])
+        outcome = Outcome(value, error, ended - handed_over, ended, stopped=running.stopped)
         with contextlib.suppress(RuntimeError):  # the engine's loop is gone: nobody waits any more
             waiter.get_loop().call_soon_threadsafe(_hand_back, waiter, outcome)
-
-    def _cancel(self, key: int) -> None:
-        if key in self._running:
-            self._running[key][0].cancel()
 
     def stop_running(self) -> None:
         """See ``Lane``."""
 
         def stop() -> None:
-            for task, stopped in list(self._running.values()):
-                stopped[0] = True
-                task.cancel()
+            for running in list(self._running.values()):
+                running.stopped = True
+                running.cancel()
 
-        self._loop.call_soon_threadsafe(stop)
+        self._post(stop)
 
     async def close(self) -> None:
         """See ``Lane``; a lost thread is left to itself (it is a daemon)."""
         self._closing = True
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._post(self._loop.stop)
         if not self.lost:
             await asyncio.get_running_loop().run_in_executor(None, self._thread.join, 1.0)
 

@@ -29,6 +29,7 @@ Look = Callable[[SilentMeter], Observation]
 _NO_TOKENS: Mapping[str, int] = MappingProxyType({})
 PREPARE_LIMIT_NS = 3600 * 10**9
 CLOSE_LIMIT_NS = 5 * 10**9
+GUARD_NS = 60 * 10**9
 
 
 class Seam:
@@ -50,7 +51,8 @@ class Seam:
         self._paced = settings.clock in ("wall", "elastic")
         self._lane: Lane | None = None
         self._inline: InlineLane | None = None
-        self._meter = CallMeter if self._timed else SilentMeter
+        # Where charges are modelled, the guard is for agents that do not come back, not for slow machines.
+        self._limit_ns = settings.timeout_ns if self._timed else max(settings.timeout_ns, GUARD_NS)
         self._ask: dict[str, Any] = {what: getattr(agent, what, None) for what in ("decide", "finish")}
         self.agent_ns = 0
         self.n_guarded = 0
@@ -94,18 +96,21 @@ class Seam:
             self._inline.slow = False  # building is not answering
         return outcome.service_ns, outcome.error
 
-    async def decide(self, snapshot: int, look: Look, moment_ns: int | None = None, what: str = "decide") -> Answer:
-        """Ask the agent. ``look`` makes the observation at hand-over, around the meter of this call."""
+    async def decide(self, snapshot: int, look: Look, moment_ns: int | None = None, what: str = "decide", *,
+                     begun_real_ns: int | None = None) -> Answer:  # fmt: skip
+        """Ask the agent. ``look`` makes the observation at hand-over, around the meter of this call; ``begun_real_ns``
+        is the real instant since which it is charged (now by default).
+        """
         if self._journal is not None:
             return self._journal.finish() if what == "finish" else self._journal.decision(snapshot, moment_ns)
-        meter = self._meter()
+        meter = CallMeter(begun_real_ns) if self._timed else SilentMeter()
         observation = look(meter)
-        outcome = await self.lane.run(lambda: self._ask[what](observation), self._settings.timeout_ns)
+        outcome = await self.lane.run(lambda: self._ask[what](observation), self._limit_ns)
         return self._answer(outcome, meter, snapshot, what)
 
     def decide_now(self, snapshot: int, look: Look) -> Answer:
         """As ``decide``, for an inline lane (``inline``): the same steps without a loop, since a million are made."""
-        meter = self._meter()
+        meter = CallMeter() if self._timed else SilentMeter()
         observation = look(meter)
         assert self._inline is not None
         outcome = self._inline.run_now(lambda: self._ask["decide"](observation))
@@ -113,21 +118,23 @@ class Seam:
 
     def _answer(self, outcome: Outcome, meter: SilentMeter, snapshot: int, what: str) -> Answer:
         tokens = meter.tokens if meter.touched else _NO_TOKENS
-        charge = self._charge(outcome, snapshot, what, tokens)
+        begun = meter.started_ns if isinstance(meter, CallMeter) else 0
+        charge = self._charge(outcome, snapshot, what, tokens, begun)
         return from_outcome(outcome, meter, charge, self._settings.timeout_ns, timed=self._timed)
 
-    async def write(self, what: str, event: Event, label: Label | None) -> Answer:
-        """Let the memory take in an event or its label."""
+    async def write(self, what: str, event: Event, label: Label | None, begun_real_ns: int | None = None) -> Answer:
+        """Let the memory take in an event or its label; ``begun_real_ns`` as for ``decide``."""
         if self._journal is not None:
             return self._journal.write(what, event.id)
         memory = self._memory
         assert memory is not None
+        begun = real_ns() if begun_real_ns is None else begun_real_ns
         if label is None:
-            outcome = await self.lane.run(lambda: memory.observe(event), self._settings.timeout_ns)
+            outcome = await self.lane.run(lambda: memory.observe(event), self._limit_ns)
         else:
-            outcome = await self.lane.run(lambda: memory.feedback(event, label), self._settings.timeout_ns)
+            outcome = await self.lane.run(lambda: memory.feedback(event, label), self._limit_ns)
         number = event.id.rpartition("/")[2]
-        charge = self._charge(outcome, int(number) if number.isdigit() else 0, what, _NO_TOKENS)
+        charge = self._charge(outcome, int(number) if number.isdigit() else 0, what, _NO_TOKENS, begun)
         error = outcome.error
         return Answer(
             charge,
@@ -136,7 +143,7 @@ class Seam:
             ended_real_ns=outcome.ended_real_ns,
         )
 
-    def _charge(self, outcome: Outcome, number: int, what: str, tokens: Mapping[str, int]) -> int:
+    def _charge(self, outcome: Outcome, number: int, what: str, tokens: Mapping[str, int], begun: int) -> int:
         self.agent_ns += outcome.service_ns
         if outcome.guarded:
             self.n_guarded += 1
@@ -145,7 +152,7 @@ class Seam:
             self._lane, self._inline, self.demoted = self._thread(), None, True
             operators().warning("an inline agent took over 100 ms: it gets a thread of its own", session=self._session)
         if self._timed:
-            return outcome.service_ns
+            return outcome.ended_real_ns - begun
         if self._model is None:
             raise TimeError("a call has neither a measured nor a modelled duration")
         return self._model.charge_ns(Call(self._session, number, what, tokens), self._settings.seed)
@@ -154,18 +161,21 @@ class Seam:
         """Cancel the decisions in flight."""
         self.lane.stop_running()
 
-    async def told_cancelled(self) -> None:
-        """Tell an agent that wants to know that its last decision is void."""
-        cancel = getattr(self._agent, "cancel", None)
-        if cancel is not None:
-            await self.lane.run(as_work(cancel), CLOSE_LIMIT_NS)
+    async def told_cancelled(self) -> bool:
+        """Tell an agent that wants to know that its last decision is void; False if it failed at that."""
+        return await self._tell("cancel")
 
-    async def close(self) -> None:
-        """Let the agent close, then its lane."""
-        close = getattr(self._agent, "close", None)
-        if close is not None and not self.lost:
-            begun = real_ns()
-            await self.lane.run(as_work(close), CLOSE_LIMIT_NS)
-            self.agent_ns += real_ns() - begun
+    async def close(self) -> bool:
+        """Let the agent close, then its lane; False if the agent failed at that."""
+        well = self.lost or await self._tell("close")
         if self._lane is not None:
             await self._lane.close()
+        return well
+
+    async def _tell(self, what: str) -> bool:
+        call = getattr(self._agent, what, None)
+        if call is None:
+            return True
+        outcome = await self.lane.run(as_work(call), CLOSE_LIMIT_NS)
+        self.agent_ns += outcome.service_ns
+        return outcome.error is None

@@ -48,16 +48,19 @@ class Kernel:
         self.heap: list[tuple[int, int, int, Any]] = []
         self._seq = 0
 
-    def schedule(self, t_ns: int, priority: int, event: Any) -> None:
-        """Let ``event`` happen at ``t_ns``.
+    def schedule(self, t_ns: int, priority: int, event: Any, seq: int | None = None) -> None:
+        """Let ``event`` happen at ``t_ns``. ``seq`` orders events of one instant and priority: by default as they were
+        scheduled; completions give their decision's own, so that they go by snapshot, whichever came in first.
 
         Raises:
             TimeError: the instant lies in the past.
         """
         if t_ns < self.now_ns:
             raise TimeError(f"an event was scheduled {self.now_ns - t_ns} ns in the past")
-        self._seq += 1
-        heappush(self.heap, (t_ns, priority, self._seq, event))
+        if seq is None:
+            self._seq += 1
+            seq = self._seq
+        heappush(self.heap, (t_ns, priority, seq, event))
 
     def pop(self) -> Any:
         """Move time to the next event and return it."""

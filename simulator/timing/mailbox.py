@@ -74,13 +74,13 @@ def parse_policy(text: str) -> Policy:
 class Mailbox:
     """The waiting places of one agent; ``waiting`` holds what waits, oldest first."""
 
-    __slots__ = ("_bound", "_dropped", "_drops_newest", "_seen", "_stride", "n_dropped", "waiting")
+    __slots__ = ("_bound", "_dropped", "_drops_newest", "_queues", "_seen", "_stride", "n_dropped", "waiting")
 
     def __init__(self, policy: Policy) -> None:
         self.waiting: deque[Any] = deque()
         self._stride = policy.n if policy.name == "stride" else 1
-        queues = policy.name in ("drop_oldest", "drop_newest")
-        self._bound: int | None = policy.n if queues else None if policy.name == "queue_all" else 1
+        self._queues = policy.name in ("drop_oldest", "drop_newest")
+        self._bound: int | None = policy.n if self._queues else None if policy.name == "queue_all" else 1
         self._drops_newest = policy.name == "drop_newest"
         self._dropped = self._seen = self.n_dropped = 0
 
@@ -95,7 +95,7 @@ class Mailbox:
         waiting = self.waiting
         room = self._bound
         if room is not None:
-            if room > 1 or self._drops_newest:
+            if self._queues:
                 room += idle
             if len(waiting) >= room:
                 self._drop()

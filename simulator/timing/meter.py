@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from operator import index
 
 from simulator.core.types import Offer
 from simulator.timing.clock import real_ns
@@ -31,10 +32,13 @@ _current: ContextVar[_Span | None] = ContextVar("proact_span", default=None)
 
 
 class SilentMeter:
-    """Counts what is counted, times nothing. Base of ``CallMeter``; one instance a call."""
+    """Counts what is counted, times nothing. Base of ``CallMeter``; one instance a call.
+
+    Nonsense raises in the agent, which told it (``TypeError``, ``ValueError``), so that nothing else enters the books.
+    """
 
     __slots__ = ("closed", "cost", "emitted", "first_token_ns", "memory_hits", "notes", "retries", "stages_ns",
-                 "started_ns", "throttle_ns", "tokens", "touched")  # fmt: skip
+                 "throttle_ns", "tokens", "touched")  # fmt: skip
 
     def __init__(self) -> None:
         self.touched = False
@@ -61,16 +65,20 @@ class SilentMeter:
     def usage(self, *, tokens_in: int = 0, tokens_out: int = 0, reasoning: int = 0, cached: int = 0, images: int = 0,
               cost: float | None = None) -> None:  # fmt: skip
         """See ``core.protocols.Meter``."""
-        self._touch()
         counts = {"in": tokens_in, "out": tokens_out, "reasoning": reasoning, "cached": cached, "images": images}
+        counts = {key: index(n) for key, n in counts.items()}
+        amount = None if cost is None else float(cost)
+        if min(counts.values()) < 0:
+            raise ValueError(f"usage cannot be negative: {counts}")
+        if amount is not None and not 0 <= amount < float("inf"):
+            raise ValueError(f"cost must be a finite amount from 0, not {amount}")
+        if self.closed:
+            return
+        self._touch()
         for key, n in counts.items():
-            if n < 0:
-                raise ValueError(f"usage of {key} cannot be negative: {n}")
             self.tokens[key] = self.tokens.get(key, 0) + n
-        if cost is not None:
-            if not 0 <= cost < float("inf"):
-                raise ValueError(f"cost must be a finite amount from 0, not {cost}")
-            self.cost = (self.cost or 0.0) + cost
+        if amount is not None:
+            self.cost = (self.cost or 0.0) + amount
 
     def first_token(self) -> None:
         """See ``core.protocols.Meter``; without a clock nothing is marked."""
@@ -83,21 +91,27 @@ class SilentMeter:
 
     def waited(self, ns: int, *, retries: int = 0) -> None:
         """See ``core.protocols.Meter``."""
-        if ns < 0 or retries < 0:
+        waited, tries = index(ns), index(retries)
+        if waited < 0 or tries < 0:
             raise ValueError("a wait and a number of retries cannot be negative")
-        self._touch()
-        self.throttle_ns += ns
-        self.retries += retries
+        if not self.closed:
+            self._touch()
+            self.throttle_ns += waited
+            self.retries += tries
 
     def note(self, key: str) -> None:
         """See ``core.protocols.Meter``."""
-        self._touch()
-        self.notes[key] = self.notes.get(key, 0) + 1
+        if not isinstance(key, str):
+            raise TypeError("a note is a str")
+        if not self.closed:
+            self._touch()
+            self.notes[key] = self.notes.get(key, 0) + 1
 
     def hits(self, n: int) -> None:
         """Count what the memory returned; called by the memory's view."""
-        self._touch()
-        self.memory_hits += n
+        if not self.closed:
+            self._touch()
+            self.memory_hits += n
 
     def close(self) -> None:
         """The call is over: whatever a left-behind task still says is not heard."""
@@ -105,19 +119,20 @@ class SilentMeter:
 
 
 class CallMeter(SilentMeter):
-    """Times real calls, from the moment the engine handed the call over."""
+    """Times real calls, from the real instant at which the engine handed the call over (now, unless it is given)."""
 
-    __slots__ = ("_last_ns", "_spans")
+    __slots__ = ("_last_ns", "_spans", "started_ns")
 
-    def __init__(self) -> None:
+    def __init__(self, started_ns: int | None = None) -> None:
         super().__init__()
-        self.started_ns = real_ns()
+        self.started_ns = self._last_ns = real_ns() if started_ns is None else started_ns
         self._spans: list[_Span] = []
-        self._last_ns = self.started_ns
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """See ``core.protocols.Meter``."""
         super().stage(name)
+        if self.closed:
+            return _NO_SPAN
         self._touch()
         return self._span(name)
 
@@ -140,6 +155,8 @@ class CallMeter(SilentMeter):
 
     def _boundary(self) -> None:
         """Book the time since the last change of spans to the innermost ones, each name once."""
+        if self.closed:
+            return
         now = real_ns()
         for name in dict.fromkeys(s.name for s in self._spans if not s.children):
             self.stages_ns[name] = self.stages_ns.get(name, 0) + now - self._last_ns
@@ -147,9 +164,10 @@ class CallMeter(SilentMeter):
 
     def first_token(self) -> None:
         """See ``core.protocols.Meter``."""
-        self._touch()
-        if self.first_token_ns is None and not self.closed:
-            self.first_token_ns = real_ns() - self.started_ns
+        if not self.closed:
+            self._touch()
+            if self.first_token_ns is None:
+                self.first_token_ns = real_ns() - self.started_ns
 
     def emit(self, offer: Offer) -> None:
         """See ``core.protocols.Meter``."""

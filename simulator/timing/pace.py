@@ -8,54 +8,32 @@ until the event is due on an absolute schedule ``t0 + t_ns`` of the monotonic cl
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Protocol
+from typing import Any
 
 from simulator.timing.clock import real_ns, yield_once
 from simulator.timing.kernel import Kernel, Priority
 
-__all__ = ["Held", "Pace", "Paced"]
-
-_YIELD_EVERY = 1024
-
-
-class Pace(Protocol):
-    """See the module."""
-
-    concurrent: bool
-    """Whether decisions run while the world goes on."""
-
-    async def turn(self, kernel: Kernel, n_in_flight: int) -> bool:
-        """Return True when the kernel's next event is due, False when nothing will come any more."""
-        ...
-
-    def stamp(self, kernel: Kernel, real: int | None = None) -> int:
-        """The simulated instant of a real one (now by default)."""
-        ...
+__all__ = ["Held", "Paced"]
 
 
 class Held:
     """The world stands still while a decision is made, and its charge moves it after."""
 
     concurrent = False
-
-    def __init__(self) -> None:
-        self._turns = 0
+    """Whether decisions run while the world goes on."""
 
     async def turn(self, kernel: Kernel, n_in_flight: int) -> bool:
-        """See ``Pace``."""
-        self._turns += 1
-        if self._turns % _YIELD_EVERY == 0:  # a loop that never suspends leaks timers
-            await yield_once()
+        """Let other tasks of the loop run. True: the kernel's next event is due; False: nothing will come any more."""
+        await yield_once()
         return bool(kernel)
-
-    def stamp(self, kernel: Kernel, real: int | None = None) -> int:
-        """See ``Pace``: now is now."""
-        return kernel.now_ns
 
 
 class Paced:
     """Wall time. ``elastic`` jumps to the next event while nothing is in flight (at ``speed`` times real time if one
     is given, for watching); ``max_gap_ns`` shortens real waiting only, never a stamp.
+
+    Attributes:
+        lateness_ns: of each release, against the schedule.
     """
 
     concurrent = True
@@ -67,7 +45,7 @@ class Paced:
         self.lateness_ns: list[int] = []
 
     async def turn(self, kernel: Kernel, n_in_flight: int) -> bool:
-        """See ``Pace``."""
+        """Wait until the kernel's next event is due; False: nothing will come any more."""
         if self._t0 is None:
             self._t0 = real_ns() - kernel.now_ns
         while True:
@@ -83,7 +61,8 @@ class Paced:
                 wait = self._shorten(wait)
             if wait <= 0:
                 await yield_once()
-                self.lateness_ns.append(-wait)
+                if kernel.heap[0][1] == Priority.SNAPSHOT:
+                    self.lateness_ns.append(-wait)
                 return True
             await self._sleep(wait)
 
@@ -107,12 +86,12 @@ class Paced:
         finally:
             timer.cancel()
 
-    def stamp(self, kernel: Kernel, real: int | None = None) -> int:
-        """See ``Pace``."""
+    def real_ns(self, t_ns: int) -> int:
+        """The real instant at which a simulated one is due."""
         assert self._t0 is not None
-        return max(kernel.now_ns, (real_ns() if real is None else real) - self._t0)
+        return self._t0 + t_ns
 
-    def post(self, kernel: Kernel, real: int, flight: Any) -> None:
+    def post(self, kernel: Kernel, real: int, flight: Any, seq: int) -> None:
         """A flight ended at a real instant: a completion stamped ``max(kernel now, own stamp)``."""
-        kernel.schedule(self.stamp(kernel, real), Priority.COMPLETION, flight)
+        kernel.schedule(max(kernel.now_ns, real - self.real_ns(0)), Priority.COMPLETION, flight, seq)
         self._posted.set()
