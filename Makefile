@@ -1,4 +1,4 @@
-.PHONY: setup check lint test bench lock schema
+.PHONY: setup check lint test bench docs lock schema
 PY := .venv/bin/python
 
 setup: ## a virtual environment with everything that development needs
@@ -16,6 +16,9 @@ test:
 
 bench: ## the measured bounds, by hand: see bench/README.md
 	$(PY) -m bench
+
+docs: ## write the help of each command into docs/cli.md
+	PYTHONPATH=. $(PY) docs/regenerate.py
 
 lock: ## pins of every dependency, without addresses (decision 002)
 	uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url -o requirements.lock

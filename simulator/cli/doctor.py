@@ -209,7 +209,7 @@ def _display() -> Finding:
     from mss.exception import ScreenShotError
 
     try:
-        with mss.mss() as screen:
+        with mss.MSS() as screen:
             sizes = ", ".join(f"{m['width']}x{m['height']}" for m in screen.monitors[1:])
     except ScreenShotError:
         return Finding("display", "note", "there is one, but it cannot be read (permission?); replay needs none")

@@ -1,0 +1,35 @@
+"""Help is quick: what a command works with is imported when it works."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CODE = """
+import sys
+from simulator.cli import main
+sys.argv = ["proact", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as left:
+    assert left.code in (0, None), left.code
+heavy = {"numpy", "aiohttp", "PIL", "pydantic", "yaml", "mss", "structlog", "anyio"}
+sys.stderr.write(" ".join(sorted(heavy & {name.split(".")[0] for name in sys.modules})))
+"""
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize(
+    "words", ["--help", "--version", "run --help", "dataset --help", "dataset import --help", "list --help"]
+)
+def test_help_loads_nothing_heavy(words: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *words.split()], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "proact" in done.stdout
