@@ -106,17 +106,19 @@ class View:
         meter: of the decision; recall time goes to its stage ``retrieve``.
 
     Attributes:
+        labels: events whose label had become known by now, in the order in which they did.
         hits: items recalled so far in this decision.
         recalls: how often the memory was asked.
     """
 
-    __slots__ = ("_app", "_book", "_category", "_memory", "_meter", "_title", "hits", "now_ns", "recalls", "user")
+    __slots__ = ("_app", "_category", "_memory", "_meter", "_title", "hits", "labels", "now_ns", "recalls", "user")
 
     def __init__(self, memory: Memory, book: LabelBook, user: str, now_ns: int, app: str | None, title: str | None,
                  category: str | None, meter: Meter) -> None:  # fmt: skip
-        self._memory, self._book, self._meter = memory, book, meter
+        self._memory, self._meter = memory, meter
         self._app, self._title, self._category = app, title, category
         self.user, self.now_ns = user, now_ns
+        self.labels: Sequence[Known] = book.upto(user, now_ns)
         self.hits = self.recalls = 0
 
     async def recall(self, k: int = 5, *, token_budget: int | None = None, text: str | None = None) -> list[MemoryItem]:
@@ -125,7 +127,10 @@ class View:
         Raises:
             CausalityError: the memory returned an item from the future; counted as note ``memory_from_the_future``,
                 one for each item, also when an agent catches the error.
+            ProactError: the decision has ended; memory has gone on since, and this view has not.
         """
+        if getattr(self._meter, "closed", False):
+            raise ProactError("a memory view was read after its decision had ended")
         query = Query(self.user, self._app, self._title, self._category, self.now_ns, text)
         with self._meter.stage("retrieve"):
             items = await self._memory.recall(query, k, token_budget)
@@ -144,11 +149,6 @@ class View:
     def render(self, items: Sequence[MemoryItem]) -> str:
         """The items as a memory part of a prompt; empty string for none."""
         return self._memory.render(items) if items else ""
-
-    @property
-    def labels(self) -> KnownLabels:
-        """Events whose label had become known by now, in the order in which they did."""
-        return self._book.upto(self.user, self.now_ns)
 
 
 class NoMemoryView:

@@ -86,8 +86,10 @@ def check(settings: Settings, agent: Any) -> None:
         )
     if s.protocol != "stream" and s.policy != LATEST_ONLY:
         raise UsageError(f"protocol {s.protocol} drops nothing, so --policy {s.policy.text} has no meaning in it")
-    if s.speed is not None and s.clock != "elastic":
-        raise UsageError("--speed goes with --clock elastic")
+    if s.speed is not None and (s.clock != "elastic" or s.speed < 1):
+        raise UsageError("--speed goes with --clock elastic, and is a whole number from 1")
+    if s.max_gap_ns is not None and s.clock != "wall":
+        raise UsageError("--max-gap goes with --clock wall: the others do not wait while nothing is in flight")
     _check_concurrency(s, agent)
 
 

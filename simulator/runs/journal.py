@@ -20,6 +20,10 @@ from simulator.timing.latency import Empirical
 __all__ = ["Journal", "empirical", "unit_logs"]
 
 
+MAY_DIFFER = ("clock", "latency", "latency_source", "policy", "gate")
+"""Fields of a header in which a replay may differ from its journal; all others bear on what was seen and said."""
+
+
 class Journal:
     """Decisions and memory writes of one unit.
 
@@ -39,16 +43,16 @@ class Journal:
         self._moments = {int(t): i for i, t in enumerate(self.log.released_ns)}
 
     def check(self, header: Mapping[str, Any]) -> None:
-        """Refuse a journal of another session, agent or protocol.
+        """Refuse a journal of another session, agent, protocol, seed, limit, ….
 
         Raises:
             UsageError: naming the field that differs.
         """
-        for field in ("session", "dataset", "protocol", "agent", "memory", "memory_mode"):
-            if self.log.header.get(field) != header.get(field):
+        for field in header:
+            if field not in MAY_DIFFER and self.log.header.get(field) != header[field]:
                 raise UsageError(
                     f"{self.path}: this journal is of another run: its {field} is "
-                    f"'{self.log.header.get(field)}', here it is '{header.get(field)}'"
+                    f"'{self.log.header.get(field)}', here it is '{header[field]}'"
                 )
 
     def decision(self, snapshot: int, moment_ns: int | None = None) -> Answer:

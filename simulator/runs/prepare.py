@@ -66,19 +66,20 @@ async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Eve
                 await memory.feedback(event, label)
         else:
             assert rehearse is not None
-            await rehearse(_question(event, t, setup, memory, recent, book), label)
+            meter = SilentMeter()
+            await rehearse(_question(event, t, setup, memory, recent, book, meter), label)
+            meter.close()
     recent.open = None
     maintain = getattr(memory, "maintain", None)
     if maintain is not None:
         await maintain(0)
 
 
-def _question(event: Event, t: int, setup: Setup, memory: Memory | None, recent: Recent,
-              book: LabelBook) -> Observation:  # fmt: skip
+def _question(event: Event, t: int, setup: Setup, memory: Memory | None, recent: Recent, book: LabelBook,
+              meter: SilentMeter) -> Observation:  # fmt: skip
     """The observation at the start of a past event."""
     recent.open = replace(event, end_ns=t, summary=None, assistance=False)
     snapshot = Snapshot(-1, t, t, event.app, event.title, event.category)
-    meter = SilentMeter()
     view: MemoryView = NOTHING
     if memory is not None:
         view = View(memory, book, event.user, t, event.app, event.title, event.category, meter)

@@ -28,6 +28,7 @@ _RELATIVE = ("content_age_ns", "release_lag_ns", "dispatch_ns", "service_ns", "d
 _FLAGS = {"held": Flag.HELD, "cold": Flag.COLD, "after_end": Flag.AFTER_END}
 _KINDS = {kind.name.lower(): kind for kind in Kind}
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_escape = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 
 
 def flag_names(flags: int) -> list[str]:
@@ -49,6 +50,7 @@ class LogWriter:
     def header(self, facts: Mapping[str, Any]) -> None:
         """Write the first line."""
         self._line({"kind": "header", "schema": SCHEMA, **facts})
+        self.flush()
 
     def silence(self, *columns: int) -> None:
         """A plain silence: seq, snapshot, captured, content, released, started, actionable (ns), dropped, flags."""
@@ -97,7 +99,10 @@ class LogWriter:
         self._file.close()
 
     def _line(self, record: Mapping[str, Any]) -> None:
-        self._file.write(_encode(record) + "\n")
+        try:
+            self._file.write(_encode(record) + "\n")
+        except UnicodeEncodeError:  # half a surrogate pair in somebody's text: as an escape, the file stays UTF-8
+            self._file.write(_escape(record) + "\n")
 
 
 def _column(values: Any) -> int | list[int]:
@@ -208,8 +213,8 @@ def read(path: Path) -> RunLog:
             if kind == "silence":
                 columns.add_block(record)
             elif kind in _KINDS:
-                full[record["seq"]] = record
                 columns.add(_row(record, _KINDS[kind]))
+                full[record["seq"]] = record
             elif kind == "memory_write":
                 writes.append(record)
             elif kind == "end":
@@ -218,7 +223,10 @@ def read(path: Path) -> RunLog:
                 raise KeyError(kind)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path}, line {n}", f"not a record of schema {SCHEMA} ({error})") from error
-    table = columns.sorted()
+    try:
+        table = columns.sorted()
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(path, "holds a stamp that is not an integer of 64 bits") from error
     seq, snapshot, captured, content, released, started, actionable, dropped = map(np.ascontiguousarray, table[:8])
     flags, kind = table[8].astype(np.uint8), table[9].astype(np.uint8)
     return RunLog(

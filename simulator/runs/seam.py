@@ -6,6 +6,7 @@ a latency model; ``journal`` makes no call. A call without a duration cannot lea
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -164,6 +165,18 @@ class Seam:
     async def told_cancelled(self) -> bool:
         """Tell an agent that wants to know that its last decision is void; False if it failed at that."""
         return await self._tell("cancel")
+
+    async def stats(self) -> dict[str, Any]:
+        """What the memory tells of itself; nothing if it cannot, or not in JSON."""
+        stats = getattr(self._memory, "stats", None)
+        if stats is None or self.lost or self._journal is not None:
+            return {}
+
+        async def work() -> Any:
+            return json.loads(json.dumps(dict(stats()), allow_nan=False))
+
+        outcome = await self.lane.run(work, CLOSE_LIMIT_NS)
+        return {} if outcome.error is not None else outcome.value
 
     async def close(self) -> bool:
         """Let the agent close, then its lane; False if the agent failed at that."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import anyio
@@ -128,7 +129,7 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
         UsageError: a combination that cannot be played, or a journal of another run.
         JournalMiss: a call that the journal does not hold.
     """
-    s = plan.settings
+    s, profile = plan.settings, MappingProxyType(dict(plan.profile))  # no agent changes what the next unit is told
     journal = None if plan.journal is None else Journal(plan.journal)
     agent = plan.agent() if journal is None else None
     check(s, agent)
@@ -141,13 +142,13 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
     book = LabelBook()
     cold, failed = None, None
     if journal is None:
-        who = (plan.source.session, plan.source.user, plan.profile, plan.intentions)
+        who = (plan.source.session, plan.source.user, profile, plan.intentions)
         setup = Setup(*who, s.seed, plan.truth.period_ns, s.protocol)
         cold, failed = await seam.prepare(lambda: prepare(agent, memory, plan.history, setup, recent, book))
     log = runlog.LogWriter(folder / LOG)
     log.header(plan.header())
     pace = _pace(s)
-    engine = Engine(plan.source, plan.truth, seam, memory, book, recent, plan.profile, s, log, pace, interrupt)
+    engine = Engine(plan.source, plan.truth, seam, memory, book, recent, profile, s, log, pace, interrupt)
     if watch is not None:
         watch(engine)
     begun, lags = real_ns(), list[int]()
@@ -156,14 +157,16 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
         await seam.close()
         return UnitResult(plan.key, error=f"the agent could not be opened: {failed[1]}", cold_start_ns=cold)
     try:
-        async with beside(*_helpers(pace, log, lags)):
+        async with beside(*_helpers(s, log, lags)):
             await engine.run()
     except BaseException:
         log.close()  # without an end line: interrupted, and scoreable up to here
         raise
     finally:
         with anyio.CancelScope(shield=True):
-            await seam.close()
+            stats = await seam.stats()
+            if not await seam.close():
+                engine.notes["close_failed"] = 1
     counts = asdict(engine.tally)
     if interrupt.asked:
         log.close()
@@ -178,7 +181,6 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
         guarded=seam.n_guarded,
         reproducible=s.reproducible,
     )
-    stats: Mapping[str, Any] = getattr(memory, "stats", dict[str, Any])()
     return UnitResult(plan.key, counts, audit, cold, stats, lost=seam.lost)
 
 
@@ -197,10 +199,10 @@ def _pace(s: Settings) -> Held | Paced:
     return Held()
 
 
-def _helpers(
-    pace: Held | Paced, log: runlog.LogWriter, lags: list[int]
-) -> list[Callable[[], Coroutine[Any, Any, None]]]:
-    """What goes on beside a paced world: the loop's lag is probed, and the log goes to the disk every second."""
+def _helpers(s: Settings, log: runlog.LogWriter, lags: list[int]) -> list[Callable[[], Coroutine[Any, Any, None]]]:
+    """What goes on beside a run: the log goes to the disk every second where it cannot be computed again, and the
+    loop's lag is probed where the world does not wait.
+    """
 
     async def sync() -> None:
         while True:
@@ -208,4 +210,6 @@ def _helpers(
             log.flush()
             await anyio.to_thread.run_sync(log.sync)
 
-    return [] if isinstance(pace, Held) else [sync, lambda: probe_lag(lags)]
+    if s.reproducible:
+        return []
+    return [sync] if s.clock == "measured" else [sync, lambda: probe_lag(lags)]

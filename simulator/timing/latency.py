@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
@@ -124,8 +125,9 @@ class Empirical:
 
     @property
     def text(self) -> str:
-        """As on the command line."""
-        return f"from:{self.run}"
+        """The run's folder, with a digest of its times: another run in that folder is another model."""
+        times = sha256(repr((self.decide_ns, self.write_ns)).encode()).hexdigest()[:12]
+        return f"from:{self.run}@{times}"
 
     def charge_ns(self, call: Call, seed: int) -> int:
         """See ``LatencyModel``."""
