@@ -10,10 +10,10 @@ would start every later decision 1 s stale):
 >>> kernel.schedule(2_000_000_000, Priority.COMPLETION, "answer to snapshot 0")
 >>> kernel.schedule(2_000_000_000, Priority.WORLD, "an event closed")
 >>> while kernel:
-...     print(kernel.pop(), "at", kernel.now_ns // 10**9, "s", "" if kernel.more_now() else "-> dispatch")
-answer to snapshot 0 at 2 s
-an event closed at 2 s
-snapshot 2 at 2 s -> dispatch
+...     print(kernel.pop(), "…" if kernel.more_now() else "-> dispatch")
+answer to snapshot 0 …
+an event closed …
+snapshot 2 -> dispatch
 
 A truth window is half open and no event: an answer at the closing instant is late, whatever the order here.
 """

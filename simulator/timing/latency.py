@@ -176,8 +176,8 @@ def parse_latency(text: str) -> Fixed | Profile | Token:
     kind, _, rest = text.partition(":")
     try:
         if kind == "fixed":
-            decide, _, write = rest.partition("+")
-            return Fixed(parse_duration(decide), parse_duration(write) if write else 0)
+            decide, plus, write = rest.partition("+")
+            return Fixed(parse_duration(decide), parse_duration(write) if plus else 0)
         if kind == "token":
             given = dict(piece.split("=", 1) for piece in rest.split(",") if piece)
             unknown = set(given) - {"rtt", "prefill", "image", "decode"}
