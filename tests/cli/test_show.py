@@ -1,0 +1,175 @@
+"""Tables for people: names and numbers whole on 80 columns, whatever happened told; progress only on a terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from rich.console import Console
+
+from scorers.base import Unit, score_run
+from simulator.cli import _call
+from simulator.cli.progress import Progress
+from simulator.cli.show import CLASSES, HEADLINES, ScoreTable, invalid
+from simulator.core.types import SECOND
+from simulator.runs.unit import UnitResult
+from simulator.session.truth import Moment
+from tests.logs import D, log, need, truth
+
+
+def _stream() -> dict[str, Any]:
+    """The worked example of the design: one offer of each class but wrong_content."""
+    needs = [need("A", 10, 30), need("B", 50, 60, "Translate")]
+    said = [(12, 14, "Debug"), (15, 18, "Debug"), (40, 41, "Debug"), (58, 61, "Translate"), (46, 47, "Translate")]
+    decisions = sorted((D(c, a, [i]) for c, a, i in said), key=lambda d: float(str(d.captured)))
+    return score_run([Unit("s", log(decisions, released=120), truth(120, needs))], "stream", "off") | {"notes": {}}
+
+
+def _text(what: Any, width: int = 80) -> str:
+    out = io.StringIO()
+    Console(file=out, width=width).print(what)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_names_and_numbers_are_whole_at_any_number_of_runs(n: int, width: int) -> None:
+    scores = _stream()
+    text = _text(ScoreTable({f"graph:k={i}": scores for i in range(n)}), width)
+    assert max(map(len, text.splitlines())) <= width
+    for metric in HEADLINES["stream"]:
+        detail = scores["details"][metric]
+        lines = [line for line in text.splitlines() if line.startswith(f"{metric} [{detail['unit']}] ")]
+        assert lines, metric
+        shown = sum(
+            line.count(f" n{detail['n']}") if detail["value"] is not None else line.count(" -") for line in lines
+        )
+        assert shown == n
+    assert "…" not in text
+    assert all(f"graph:k={i}" in text for i in range(n))
+
+
+def test_a_name_too_wide_for_the_screen_stands_alone() -> None:
+    scores = _stream()
+    text = _text(ScoreTable({"a" * 30: scores, "b" * 30: scores}))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "a" * 30 in text
+    assert "b" * 30 in text
+
+
+def test_what_offers_were_is_counted() -> None:
+    counted = {
+        line.split()[0]: line.split()[1:] for line in _text(ScoreTable({"r": _stream()})).splitlines() if line.strip()
+    }
+    found = {name: counted[name] for name in CLASSES}
+    assert found == {name: ["0" if name == "wrong_content" else "1"] for name in CLASSES}
+
+
+def test_a_missing_headline_says_why() -> None:
+    assert "F1_instant: not computed: needs an instant twin of every session" in _text(ScoreTable({"r": _stream()}))
+
+
+def test_what_an_agent_noted_is_shown_and_what_nobody_noted_is_not() -> None:
+    noted = _stream() | {"notes": {"no_usable_evidence": 22}}
+    text = _text(ScoreTable({"none": noted, "rag": _stream()}))
+    assert ["no_usable_evidence", "22", "0"] in [line.split() for line in text.splitlines()]
+    assert "no_usable_evidence" not in _text(ScoreTable({"rag": _stream()}))
+
+
+def test_moments_come_with_rows_to_compare_with_once() -> None:
+    moments = tuple(Moment(t * SECOND, t % 20 == 0, "Debug" if t % 20 == 0 else None) for t in (10, 20, 30, 40))
+    unit = Unit("s", log([D(t, t + 1, ["Debug"]) for t in (10, 20, 30, 40)], released=60), truth(60, moments=moments))
+    scores = score_run([unit], "moments") | {"notes": {}}
+    text = _text(ScoreTable({"a": scores, "b": scores}))
+    assert text.count("to compare with") == 1
+    assert [
+        line.split()[0] for line in text.splitlines() if line.startswith(("always", "silent", "majority", "oracle"))
+    ] == [
+        "always",
+        "silent",
+        "majority",
+        "oracle",
+    ]
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_run_without_truth_shows_latency_and_no_classes() -> None:
+    unit = Unit("s", log([D(1, 2)], released=10), truth(10, known=False))
+    text = _text(ScoreTable({"r": score_run([unit], "stream") | {"notes": {}}}))
+    assert "scheduled_latency@p95" in text
+    assert "false_alarm" not in text
+    assert "F1_rt" not in text
+    assert ["sessions_without_truth", "1"] in [line.split() for line in text.splitlines()]
+
+
+def test_an_invalid_run_is_told_by_unit_and_reason(tmp_path: Path) -> None:
+    told = {"s": {"audit": {"invalid": ["release jitter p99 80 ms is over 50 ms"]}}, "t": {"audit": None}, "u": {}}
+    (tmp_path / "run.json").write_text(json.dumps({"schema": 1, "units": told}), encoding="utf-8")
+    said = f"INVALID {tmp_path.name}, s: release jitter p99 80 ms is over 50 ms; do not use these figures"
+    assert invalid(tmp_path) == [said]
+
+
+def test_score_says_that_a_run_is_invalid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from simulator.session.store import Writer
+
+    monkeypatch.chdir(tmp_path)
+    with Writer(tmp_path / "s", session="s", user="u") as writer:
+        writer.add_rows(("tick", "captured_ns"), [(i, i * SECOND) for i in range(5)])
+    words = ["run", "s", "--agent", "silent", "--memory", "none", "--out", "o"]
+    assert _call(words) == 0
+    run = json.loads((tmp_path / "o" / "run.json").read_text())
+    run["units"]["s"]["audit"]["invalid"] = ["made up"]
+    (tmp_path / "o" / "run.json").write_text(json.dumps(run))
+    capsys.readouterr()
+    assert _call(["score", "o", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["valid"] is False
+    assert "INVALID o, s: made up; do not use these figures" in said.err
+    assert _call(words) == 0
+    assert "INVALID" in capsys.readouterr().err
+
+
+def _console(*, terminal: bool) -> Console:
+    return Console(file=io.StringIO(), force_terminal=terminal, width=120, color_system=None)
+
+
+def _written(console: Console) -> str:
+    return cast(io.StringIO, console.file).getvalue()
+
+
+def test_progress_says_units_place_errors_and_nothing_without_a_terminal() -> None:
+    plan = cast(Any, SimpleNamespace(key="desk\x1btop", truth=SimpleNamespace(end_ns=200 * SECOND, period_ns=SECOND)))
+    engine = cast(Any, SimpleNamespace(tally=SimpleNamespace(released=50, offers=3, errors=2)))
+    console = _console(terminal=True)
+    with Progress(console, 4, 1) as progress:
+        progress.unit(plan)
+        progress.watch(engine)
+        progress._bar.refresh()
+        assert "1/4" in _written(console)
+        assert "desk\ufffdtop: 50/200 snapshots, 3 offers, 2 errors" in _written(console)
+        assert progress._bar.tasks[0].completed == pytest.approx(1.25)
+        progress.unit_done(UnitResult("desktop", {"errors": 2}, error="no"))
+        progress._bar.refresh()
+        assert "2 errors, 1 units failed" in _written(console)
+        assert progress._bar.tasks[0].completed == 2
+    quiet = _console(terminal=False)
+    with Progress(quiet, 4, 1) as progress:
+        progress.unit(plan)
+        progress.watch(engine)
+        progress.unit_done(UnitResult("desktop"))
+    assert _written(quiet) == ""
+
+
+def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
+    from simulator.cli.speak import Voice
+
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert Voice(as_json=False).people.no_color
+    assert Voice(as_json=False).progress.no_color
