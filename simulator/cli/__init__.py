@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import traceback
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,7 +55,14 @@ def _version() -> str:
 
 def main() -> None:
     """Run the command and leave with its exit code."""
-    code = _call(sys.argv[1:])
+    from simulator.core.errors import Exit
+
+    try:
+        code = _call(sys.argv[1:])
+    except Exception:  # noqa: BLE001  # a bug of ours: shown whole, and an agent's thread must not keep it from ending
+        traceback.print_exc()
+        sys.stderr.write("proact: this is a fault of proact's own; the lines above say where\n")
+        code = Exit.INTERNAL
     sys.stdout.flush()
     sys.stderr.flush()
     if _foreign_threads():  # an agent's thread that does not end must not keep the command from ending

@@ -33,3 +33,22 @@ def test_help_loads_nothing_heavy(words: str) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "proact" in done.stdout
+
+
+def test_a_bug_of_ours_is_shown_whole_and_exits_with_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from simulator import cli
+
+    def broken(words: list[str]) -> int:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(cli, "_call", broken)
+    monkeypatch.setattr(cli, "_foreign_threads", lambda: False)
+    with pytest.raises(SystemExit) as left:
+        cli.main()
+    assert left.value.code == 1
+    said = capsys.readouterr()
+    assert "KeyError: 'a bug'" in said.err
+    assert said.err.endswith("proact: this is a fault of proact's own; the lines above say where\n")
+    assert said.out == ""
