@@ -14,8 +14,8 @@ import anyio
 
 from memory.base import make_memory
 from simulator.cli.assemble import Choice, assemble, twin
+from simulator.cli.options import Options
 from simulator.cli.progress import Progress
-from simulator.cli.run import Options
 from simulator.cli.score import read_scores, score_folder
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.cli import app
-from simulator.cli.run import Options
+from simulator.cli.options import Options
 
 
 def _read(*words: str) -> Options:
