@@ -154,9 +154,11 @@ class Seam:
             operators().warning("an inline agent took over 100 ms: it gets a thread of its own", session=self._session)
         if self._timed:
             return outcome.ended_real_ns - begun
-        if self._model is None:
-            raise TimeError("a call has neither a measured nor a modelled duration")
-        return self._model.charge_ns(Call(self._session, number, what, tokens), self._settings.seed)
+        call = Call(self._session, number, what, tokens)
+        charge = None if self._model is None else self._model.charge_ns(call, self._settings.seed)
+        if type(charge) is not int:
+            raise TimeError(f"a call has neither a measured nor a modelled duration, but {charge!r}")
+        return charge
 
     def stop_running(self) -> None:
         """Cancel the decisions in flight."""
