@@ -38,6 +38,12 @@ class Answer:
         self.charge_ns, self.kind, self.offers, self.retracted = charge_ns, kind, offers, retracted
         self.fields, self.ended_real_ns, self.censored, self.notes = fields, ended_real_ns, censored, notes
 
+    def stopped(self, charge_ns: int) -> Answer:
+        """As it would be had it been stopped by then: what it used is known, what it would have said is not."""
+        unsaid = ("first_token_ns", "parse_rule", "error")
+        fields = {k: v for k, v in self.fields.items() if k not in unsaid}
+        return Answer(charge_ns, fields=fields, censored=True, notes=self.notes)
+
     @property
     def plain(self) -> bool:
         """A silence with nothing else to say, which the log may fold."""
@@ -53,8 +59,10 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
     """
     meter.close()
     error = outcome.error
+    notes = meter.notes if meter.touched else _NOTHING
     if outcome.stopped:
-        return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns, censored=True, fields=_books(meter, timed))
+        books = _books(meter, timed)
+        return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns, censored=True, fields=books, notes=notes)
     if charge_ns > timeout_ns and (error is None or error[0] != "agent_lost"):
         error = ("timeout", f"charged {charge_ns / 1e9:.3f} s, the limit is {timeout_ns / 1e9:g} s")
         charge_ns = charge_ns if timed else timeout_ns
@@ -78,7 +86,6 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
         kind = Kind.UNPARSED
     else:
         kind = Kind.OFFER if offers else Kind.SILENT
-    notes = meter.notes if meter.touched else {}
     return Answer(charge_ns, kind, offers, decision.retracted, fields, outcome.ended_real_ns, notes=notes)
 
 

@@ -364,13 +364,12 @@ class Engine:
             return
         now = self._kernel.now_ns
         for flight in running:
-            assert flight.answer is not None
-            if flight.answer.censored:  # journalled: it took that long to stop, and held its place
-                ended = max(now, flight.started_ns + flight.answer.charge_ns)
-                self._kernel.schedule(ended, Priority.COMPLETION, flight, flight.seq)
-            else:
-                del self._flights[flight.seq]
-                self._record(flight, Kind.CANCELLED, now)
+            answer = flight.answer
+            assert answer is not None
+            if not answer.censored:
+                answer = flight.answer = answer.stopped(now - flight.started_ns)
+            ended = max(now, flight.started_ns + answer.charge_ns)  # a journalled one held its place until it stopped
+            self._kernel.schedule(ended, Priority.COMPLETION, flight, flight.seq)
 
     # ------------------------------------------------------------------ what came of it
 

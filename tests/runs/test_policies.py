@@ -94,6 +94,7 @@ def test_a_new_snapshot_cancels_a_decision_until_none_comes(tmp_path: Path) -> N
     assert run.log.actionable_ns.tolist() == [SECOND, 2 * SECOND, 3 * SECOND, 4500 * MS]
     assert run.lines[-2]["flags"] == ["after_end"]
     assert run.lines[-1]["cancelled"] == 3
+    assert all("offers" not in line for line in run.lines[1:4]), "what it would have said is unknown"
 
 
 def test_an_answer_at_the_instant_of_the_next_snapshot_is_not_cancelled(tmp_path: Path) -> None:
