@@ -1,6 +1,7 @@
-"""Write the `--help` of each command into `cli.md`: `make docs`. A test fails while the page is out of date.
+"""Write the `--help` of each command and the files of `examples/` into the pages: `make docs`.
 
-A block to fill stands between the marker `<!-- help: dataset check -->` and the end of the fence that follows it.
+A block to fill stands between a marker, `<!-- help: dataset check -->` or `<!-- file: examples/stuck.py -->`, and the
+end of the fence that follows it. Tests fail while a page is out of date.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from rich.console import Console
 
 from simulator.cli import app
 
-__all__ = ["PAGE", "commands", "filled", "help_of"]
+__all__ = ["PAGE", "commands", "filled", "help_of", "with_files"]
 
-PAGE = Path(__file__).with_name("cli.md")
+DOCS = Path(__file__).parent
+PAGE = DOCS / "cli.md"
 _BLOCK = re.compile(r"(<!-- help:(?P<words>[^>]*)-->\n```text\n).*?(```\n)", re.DOTALL)
+_FILE = re.compile(r"(<!-- file: (?P<name>\S+) -->\n```[a-z]+\n).*?(^```\n)", re.DOTALL | re.MULTILINE)
 
 
 def commands() -> list[str]:
@@ -43,6 +46,15 @@ def filled(page: str) -> str:
     return _BLOCK.sub(lambda block: block[1] + help_of(block["words"].strip()) + block[3], page)
 
 
+def with_files(page: str) -> str:
+    """The page with every file that it shows as that file is now."""
+    return _FILE.sub(lambda block: block[1] + (DOCS / block["name"]).read_text(encoding="utf-8") + block[3], page)
+
+
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write(f"{PAGE} is up to date\n")
+    for path in sorted(DOCS.glob("*.md")):
+        old = path.read_text(encoding="utf-8")
+        new = with_files(filled(old) if path == PAGE else old)
+        if new != old:
+            path.write_text(new, encoding="utf-8")
+            sys.stdout.write(f"{path} written anew\n")

@@ -1,0 +1,144 @@
+"""What the pages show runs: code, commands, scenario files; and what they list is what there is."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+from agents.base import agents
+from memory.base import memories
+from scorers.base import catalogue
+from simulator.cli import _call
+from simulator.core.protocols import History, Meter
+from simulator.core.taxonomy import CLASSES
+from simulator.core.types import MemoryItem, Snapshot
+from simulator.runs.config import CLOCKS, PROTOCOLS
+from simulator.session.scenario import plays
+from simulator.session.scenario_file import ScenarioFile
+from simulator.session.schema import COLUMNS, GAP_REASONS
+from simulator.timing.meter import STAGES
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = ("sessions", "agents", "memories", "scores")
+TEXT = {page: (DOCS / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
+BLOCK = re.compile(r"(?P<file><!-- file: (?P<name>\S+) -->\n)?^```(?P<kind>\w*)\n(?P<body>.*?)^```", re.M | re.S)
+
+
+def _tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("docs_regenerate_files", DOCS / "regenerate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _blocks(page: str, *kinds: str) -> list[str]:
+    return [b["body"] for b in BLOCK.finditer(TEXT[page]) if b["kind"] in kinds and b["file"] is None]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that looks like a checkout to whoever follows a page."""
+    shutil.copytree(DOCS / "examples", tmp_path / "docs" / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name in ("stuck", "last_question", "over_http") or name.startswith("proact_user_"):
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_and_commands_of_a_page_run_in_their_order(
+    page: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    n = 0
+    for block in BLOCK.finditer(TEXT[page]):
+        if block["file"] is not None:
+            continue
+        if block["kind"] == "python":
+            exec(compile(block["body"], f"{page}.md", "exec"), {"__name__": "page"})
+            n += 1
+        for line in block["body"].splitlines() if block["kind"] == "sh" else ():
+            words = shlex.split(line)
+            assert words[0] == "proact", f"{page}.md: only proact's own commands are run: {line}"
+            assert _call(words[1:]) == 0, f"{line}\n{capsys.readouterr().err}"
+            n += 1
+    assert n > 2, "the page shows nothing that runs"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_block_that_is_not_run_says_so_by_its_kind(page: str) -> None:
+    assert {b["kind"] for b in BLOCK.finditer(TEXT[page])} <= {"python", "sh", "yaml", "csv", "text"}
+
+
+def test_scenario_pieces_are_scenarios(place: Path) -> None:
+    pieces = _blocks("sessions", "yaml")
+    assert len(pieces) == 2
+    for piece in pieces:
+        file = place / "docs" / "examples" / "piece.yaml"
+        file.write_text(piece, encoding="utf-8")
+        assert all(play.truth.known for play in plays([file]))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_files_shown_are_the_files_that_there_are(page: str) -> None:
+    assert _tool().with_files(TEXT[page]) == TEXT[page], "run `make docs`"
+
+
+def test_every_example_is_shown_on_a_page() -> None:
+    shown = {b["name"] for page in PAGES for b in BLOCK.finditer(TEXT[page]) if b["file"]}
+    there = {f"examples/{p.name}" for p in (DOCS / "examples").iterdir() if p.is_file()}
+    assert shown == there
+
+
+def _missing(page: str, names: Any) -> list[str]:
+    """Which names stand in no `code` of the page, blocks apart."""
+    said = " ".join(re.findall(r"`([^`]+)`", BLOCK.sub("", TEXT[page])))
+    return [name for name in names if not re.search(rf"(?<![\w@]){re.escape(name)}(?![\w@])", said)]
+
+
+def test_the_page_on_sessions_names_every_key_column_reason_and_class() -> None:
+    example = yaml.safe_load((DOCS / "examples" / "desk.yaml").read_text(encoding="utf-8"))
+    assert set(ScenarioFile.model_fields) - set(example) == {"profiles"}, "the example shows every key but this one"
+    assert not _missing("sessions", [*COLUMNS, *GAP_REASONS, *CLASSES, "profiles"])
+
+
+def test_the_page_on_agents_names_all_that_an_agent_meets() -> None:
+    meets = [*STAGES, *Snapshot._fields, *CLOCKS]
+    meets += [n for p in (Meter, History) for n in vars(p) if not n.startswith("_")]
+    meets += ["open", "rehearse", "finish", "cancel", "close", "inline", "background", "concurrent"]
+    assert not _missing("agents", [*meets, *agents.names()])
+
+
+def test_the_page_on_memories_names_every_memory_option_and_field() -> None:
+    options = [p for name in memories.names() for p in inspect.signature(memories.get(name)).parameters]
+    assert not _missing(
+        "memories", [n for n in (*memories.names(), *options, *MemoryItem.__slots__) if n != "embedder"]
+    )
+
+
+def test_the_page_on_scores_names_only_metrics_that_there_are() -> None:
+    from simulator.cli.show import CLASSES as SIX
+    from simulator.cli.show import HEADLINES
+
+    known = {metric.name for _, metric in catalogue()}
+    assert not _missing("scores", [*HEADLINES["stream"], *SIX, *PROTOCOLS])
+    named = set(re.findall(r"`([A-Za-z_]+(?:_rt|_s|_per_hour)|[a-z_]+@[a-z0-9_]+)`", TEXT["scores"]))
+    assert named
+    assert {n for n in named if n not in known} == set()
