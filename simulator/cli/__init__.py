@@ -94,4 +94,5 @@ def _call(words: list[str]) -> int:
 
 
 def _foreign_threads() -> bool:
-    return any(t is not threading.main_thread() and t.is_alive() and not t.daemon for t in threading.enumerate())
+    """Whether any other thread lives; daemons count, since those of a thread pool are waited for at exit."""
+    return threading.active_count() > 1
