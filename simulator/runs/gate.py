@@ -47,14 +47,17 @@ class Gate:
         return "standard" if self == STANDARD else f"window:{show_duration(self.window_ns)}"
 
     @classmethod
-    def parse(cls, spec: str | Gate | Mapping[str, Any] | None) -> Gate:
-        """Read ``standard``, ``off``, ``window:30s`` or ``{"window_s": 30}``; None is the standard gate.
+    def parse(cls, spec: str | bool | Gate | Mapping[str, Any] | None) -> Gate:
+        """Read ``standard``, ``off``, ``window:30s`` or ``{"window_s": 30}``; None is the standard gate. Truth values
+        are read too, since YAML makes them of a bare ``on`` and ``off``.
 
         Raises:
             UsageError: no such gate, an unknown key, or a window that is not a positive number of seconds.
         """
         if spec is None or isinstance(spec, Gate):
             return spec or STANDARD
+        if isinstance(spec, bool):
+            return STANDARD if spec else OFF
         try:
             if isinstance(spec, Mapping):
                 return cls(_window(spec))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,6 +86,11 @@ def test_off_lets_everything_through() -> None:
 @pytest.mark.parametrize("text", ["standard", "off", "window:30s", "window:1500ms"])
 def test_a_gate_reads_its_own_spelling(text: str) -> None:
     assert Gate.parse(text).text == text
+
+
+def test_a_bare_off_in_a_scenario_is_off() -> None:
+    assert Gate.parse(yaml.safe_load("gate: off")["gate"]) == OFF
+    assert Gate.parse(yaml.safe_load("gate: on")["gate"]) == STANDARD
 
 
 def test_a_gate_reads_a_mapping() -> None:
