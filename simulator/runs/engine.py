@@ -175,12 +175,12 @@ class Engine:
         turns = 0
         while True:
             turns += 1
-            if self._interrupt.asked:
-                break
             if pace.concurrent or turns % _YIELD_EVERY == 0:
                 if not await pace.turn(kernel, len(self._flights)):
                     break
             elif not kernel.heap:  # a held world needs no waiting: its turn is asked for only to yield to the loop
+                break
+            if self._interrupt.asked:
                 break
             priority, event = kernel.pop_with_priority()
             if priority == _SNAPSHOT:

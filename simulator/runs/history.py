@@ -22,11 +22,12 @@ _TRIM_AT = 4 * KEPT_SNAPSHOTS
 class Recent:
     """What has been seen so far, kept by the engine: closed events, the open one, the last snapshots."""
 
-    __slots__ = ("_segmenter", "events", "open", "seen", "window_ns")
+    __slots__ = ("_segmenter", "_trim_events_at", "events", "open", "seen", "window_ns")
 
     def __init__(self, segmenter: Segmenter, window_ns: int) -> None:
         self._segmenter, self.window_ns = segmenter, window_ns
         self.events: list[Event] = []
+        self._trim_events_at = _TRIM_AT
         self.seen: list[Snapshot] = []
         self.open: Event | None = None
 
@@ -50,10 +51,11 @@ class Recent:
         return closed
 
     def remember(self, event: Event) -> None:
-        """An event closed, in the session or (with ``open`` set from outside) before it."""
-        if len(self.events) >= _TRIM_AT:
+        """An event closed, in the session or before it."""
+        if len(self.events) >= self._trim_events_at:
             kept = bisect_left(self.events, event.end_ns - self.window_ns, key=lambda e: e.end_ns)
             self.events = self.events[kept:]
+            self._trim_events_at = max(_TRIM_AT, 2 * len(self.events))  # a wide window holds many: copy them seldom
         self.events.append(event)
 
 

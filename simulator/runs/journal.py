@@ -122,7 +122,8 @@ def empirical(run: Path) -> Empirical:
     write: list[int] = []
     for path in unit_logs(run):
         log = runlog.read(path)
-        whole = log.kind != Kind.CANCELLED  # a cancelled one is only a lower bound
+        lost = [seq for seq, r in log.full.items() if r.get("error", {}).get("kind") == "agent_lost"]
+        whole = (log.kind != Kind.CANCELLED) & ~np.isin(log.seq, lost)  # neither says how long an answer takes
         decide.extend((log.actionable_ns - log.started_ns)[whole].tolist())
         write.extend(w["done_ns"] - w["started_ns"] for w in log.writes)
     if not decide:

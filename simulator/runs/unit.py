@@ -43,6 +43,7 @@ class UnitPlan:
         agent: makes the agent; not called in journal mode.
         memory: makes the memory.
         agent_text: the agent's spec, for the log's header; likewise ``memory_text`` and ``gate_text``.
+        sees_truth: the agent is given the truth (an oracle): its log and scores say so.
         dataset: hash of session, scenario and history.
         journal: the log that clock ``journal`` reads.
     """
@@ -63,6 +64,7 @@ class UnitPlan:
     gate_text: str
     dataset: str
     journal: Path | None = None
+    sees_truth: bool = False
 
     def header(self) -> dict[str, Any]:
         """What the log's first line says: only what the inputs determine."""
@@ -71,6 +73,7 @@ class UnitPlan:
             "session": self.source.session,
             "user": self.source.user,
             "agent": self.agent_text,
+            "sees_truth": self.sees_truth,
             "memory": self.memory_text,
             "memory_mode": s.memory_mode,
             "protocol": s.protocol,
@@ -147,15 +150,16 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
         cold, failed = await seam.prepare(lambda: prepare(agent, memory, plan.history, setup, recent, book))
     log = runlog.LogWriter(folder / LOG)
     log.header(plan.header())
-    pace = _pace(s)
+    if failed is not None:
+        log.close()
+        await seam.close()
+        said = f"agent and memory could not be made ready (open, history, rehearsal): {failed[1]}"
+        return UnitResult(plan.key, error=said, cold_start_ns=cold)
+    pace = _pace(s, interrupt)
     engine = Engine(plan.source, plan.truth, seam, memory, book, recent, profile, s, log, pace, interrupt)
     if watch is not None:
         watch(engine)
     begun, lags = real_ns(), list[int]()
-    if failed is not None:
-        log.close()
-        await seam.close()
-        return UnitResult(plan.key, error=f"the agent could not be opened: {failed[1]}", cold_start_ns=cold)
     try:
         async with beside(*_helpers(s, log, lags)):
             await engine.run()
@@ -193,10 +197,11 @@ def _inert(memory: Memory) -> bool:
     return bool(getattr(memory, "inert", False))
 
 
-def _pace(s: Settings) -> Held | Paced:
-    if s.clock in ("wall", "elastic"):
-        return Paced(elastic=s.clock == "elastic", speed=s.speed, max_gap_ns=s.max_gap_ns)
-    return Held()
+def _pace(s: Settings, interrupt: Interrupt) -> Held | Paced:
+    if s.clock not in ("wall", "elastic"):
+        return Held()
+    elastic = s.clock == "elastic"
+    return Paced(elastic=elastic, speed=s.speed, max_gap_ns=s.max_gap_ns, asked_to_stop=lambda: interrupt.asked)
 
 
 def _helpers(s: Settings, log: runlog.LogWriter, lags: list[int]) -> list[Callable[[], Coroutine[Any, Any, None]]]:

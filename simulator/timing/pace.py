@@ -8,12 +8,16 @@ until the event is due on an absolute schedule ``t0 + t_ns`` of the monotonic cl
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
+from simulator.core.types import MS
 from simulator.timing.clock import real_ns, yield_once
 from simulator.timing.kernel import Kernel, Priority
 
 __all__ = ["Held", "Paced"]
+
+_LOOK_NS = 200 * MS  # how often a long wait looks whether the run is asked to stop
 
 
 class Held:
@@ -38,14 +42,17 @@ class Paced:
 
     concurrent = True
 
-    def __init__(self, *, elastic: bool = False, speed: int | None = None, max_gap_ns: int | None = None) -> None:
+    def __init__(self, *, elastic: bool = False, speed: int | None = None, max_gap_ns: int | None = None,
+                 asked_to_stop: Callable[[], bool] = lambda: False) -> None:  # fmt: skip
         self._elastic, self._speed, self._max_gap_ns = elastic, speed, max_gap_ns
+        self._asked_to_stop = asked_to_stop
+        self._idle_until: int | None = None
         self._t0: int | None = None
         self._posted = asyncio.Event()
         self.lateness_ns: list[int] = []
 
     async def turn(self, kernel: Kernel, n_in_flight: int) -> bool:
-        """Wait until the kernel's next event is due; False: nothing will come any more."""
+        """Wait until the kernel's next event is due, or the run is asked to stop; False: nothing will come any more."""
         if self._t0 is None:
             self._t0 = real_ns() - kernel.now_ns
         while True:
@@ -57,14 +64,16 @@ class Paced:
                 await self._posted.wait()
                 return True
             wait = self._t0 + due - real_ns()
-            if wait > 0 and not n_in_flight:
-                wait = self._shorten(wait)
+            if wait > 0 and not n_in_flight and self._idle_until != due:
+                self._idle_until, wait = due, self._shorten(wait)
             if wait <= 0:
                 await yield_once()
                 if kernel.heap[0][1] == Priority.SNAPSHOT:
                     self.lateness_ns.append(-wait)
                 return True
-            await self._sleep(wait)
+            if self._asked_to_stop():
+                return True
+            await self._sleep(min(wait, _LOOK_NS))
 
     def _shorten(self, wait: int) -> int:
         """Real nanoseconds still to wait while idle; the rest is skipped by moving the anchor."""

@@ -325,3 +325,18 @@ def test_memory_and_agent_share_one_thread(tmp_path: Path) -> None:
     run = play(plan(screen("aabb"), Agent(answer), memory=Watched, clock="measured"), tmp_path)
     assert where == {"lane-agent"}
     assert [row["kind"] for row in told(run.log)[:4]] == [Kind.SILENT] * 4
+
+
+def test_an_interrupt_in_a_long_gap_is_heard_at_once(tmp_path: Path) -> None:
+    interrupt = Interrupt()
+    rows = [r._replace(captured_ns=t, content_ns=t) for r, t in zip(screen("ab").rows, (0, 3600 * SECOND), strict=True)]
+
+    def answer(seen: Observation) -> Decision:
+        interrupt.asked = True
+        return SILENT
+
+    begun = real_ns()
+    run = play(plan(Screen(rows, 3601 * SECOND), Agent(answer), clock="wall"), tmp_path, interrupt)
+    assert real_ns() - begun < 2 * SECOND
+    assert run.seen == [0]
+    assert not run.log.complete

@@ -175,3 +175,20 @@ def test_a_run_without_decisions_cannot_be_resampled(tmp_path: Path) -> None:
     play(plan(screen(""), names), tmp_path / "units" / "u")
     with pytest.raises(InputError, match="no finished decision"):
         empirical(tmp_path)
+
+
+def test_what_a_lost_agent_did_not_answer_is_no_latency(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import time
+
+    from simulator.runs import lanes
+
+    monkeypatch.setattr(lanes, "GRACE_NS", 10 * MS)
+
+    def answer(seen: Observation) -> Decision:
+        if seen.snapshot.index == 1:
+            time.sleep(0.15)  # noqa: TID251 - what is tested
+        return SILENT
+
+    run = play(plan(screen("aaaa"), Agent(answer), clock="measured", timeout_ns=30 * MS), tmp_path / "units" / "u")
+    assert run.errors == ["agent_lost"] * 3
+    assert len(empirical(tmp_path).decide_ns) == 1
