@@ -18,13 +18,14 @@ from anyio.abc import TaskGroup
 from memory.view import NOTHING, LabelBook, View
 from simulator.core.errors import JournalMiss
 from simulator.core.protocols import Memory, MemoryView, SnapshotSource
-from simulator.core.types import Event, Label, Observation, Snapshot
+from simulator.core.types import Event, Observation, Snapshot
 from simulator.runs.answers import Answer
 from simulator.runs.config import Settings
+from simulator.runs.flights import Flight, Write, full_record
 from simulator.runs.history import HistoryView, Recent
 from simulator.runs.labels import Asks
 from simulator.runs.records import Flag, Kind
-from simulator.runs.runlog import LogWriter, flag_names
+from simulator.runs.runlog import LogWriter
 from simulator.runs.seam import Seam
 from simulator.session.truth import Truth
 from simulator.timing.kernel import Kernel, Priority
@@ -39,38 +40,6 @@ _NEVER = 1 << 62
 _YIELD_EVERY = 1024  # a loop that never suspends leaks timers
 _HELD = int(Flag.HELD)
 _COMPLETION, _WORLD, _SNAPSHOT, _ = (int(p) for p in Priority)  # an enum's member costs a look-up at each use
-
-
-class _Flight:
-    """A call on its way: of a decision (``snapshot``) or a memory write (``write``)."""
-
-    __slots__ = (
-        "answer",
-        "cancelled",
-        "dropped",
-        "flags",
-        "released_ns",
-        "seq",
-        "snapshot",
-        "started_ns",
-        "what",
-        "write",
-    )
-
-    def __init__(self, what: str, seq: int, started_ns: int, released_ns: int, dropped: int = 0, flags: int = 0,
-                 snapshot: Snapshot | None = None, write: _Write | None = None) -> None:  # fmt: skip
-        self.what, self.seq, self.started_ns, self.released_ns = what, seq, started_ns, released_ns
-        self.dropped, self.flags, self.snapshot, self.write = dropped, flags, snapshot, write
-        self.answer: Answer | None = None
-        self.cancelled = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Write:
-    what: str
-    event: Event
-    label: Label | None
-    available_ns: int
 
 
 class Interrupt:
@@ -124,8 +93,8 @@ class Engine:
         self._mailbox = Mailbox(settings.policy)
         self._places = settings.policy.places
         self._asks = Asks(truth)
-        self._writes: deque[_Write] = deque()
-        self._flights: dict[int, _Flight] = {}
+        self._writes: deque[Write] = deque()
+        self._flights: dict[int, Flight] = {}
         self._alone = settings.protocol != "stream"
         self._end_ns = source.end_ns if source.end_ns is not None else _NEVER
         self._gaps = deque(sorted((start, reason) for start, _, reason in source.gaps))
@@ -253,9 +222,9 @@ class Engine:
         if self._memory is None or self._settings.memory_mode == "frozen":
             return
         event, label = self._asks.settle(event, t)
-        self._kernel.schedule(t, Priority.WORLD, _Write("observe", event, None, t))
+        self._kernel.schedule(t, Priority.WORLD, Write("observe", event, None, t))
         if label is not None:
-            self._kernel.schedule(t, Priority.WORLD, _Write("feedback", event, label, t))
+            self._kernel.schedule(t, Priority.WORLD, Write("feedback", event, label, t))
 
     # ------------------------------------------------------------------ the lane
 
@@ -278,8 +247,6 @@ class Engine:
                 await self._decide(snapshot, dropped, now, snapshot.captured_ns)
             else:
                 return
-            if kernel.more_now():  # it cost nothing: its completion comes first
-                return
 
     async def _ask(self, snapshot: Snapshot | None, moment_ns: int | None) -> None:
         """A question asked alone, outside the stream's time."""
@@ -294,7 +261,7 @@ class Engine:
         flags = _HELD if snapshot.held else 0
         if self._cold:
             self._cold, flags = False, flags | Flag.COLD
-        flight = _Flight(what, self._seq, started, released, dropped, flags, snapshot)
+        flight = Flight(what, self._seq, started, released, dropped, flags, snapshot)
         self._seq += 1
         history = HistoryView(self._recent, started)
 
@@ -315,9 +282,9 @@ class Engine:
         where = (snapshot.app, snapshot.title, snapshot.category)
         return View(self._memory, self._book, self._user, started, *where, meter)
 
-    async def _write(self, write: _Write, started: int) -> None:
+    async def _write(self, write: Write, started: int) -> None:
         self._writing = True
-        flight = _Flight(write.what, self._seq, started, write.available_ns, write=write)
+        flight = Flight(write.what, self._seq, started, write.available_ns, write=write)
         self._seq += 1
         self._flights[flight.seq] = flight
         if self._group is not None:
@@ -325,7 +292,7 @@ class Engine:
         else:
             self._arrive(flight, await self._seam.write(write.what, write.event, write.label))
 
-    async def _fly(self, flight: _Flight, look: Any) -> None:
+    async def _fly(self, flight: Flight, look: Any) -> None:
         """A call beside the running world. It is charged from the instant at which it was due to start: hand-over is
         part of it, and its journal then replays the very same run.
         """
@@ -341,7 +308,7 @@ class Engine:
         flight.answer = answer
         self.pace.post(self._kernel, answer.ended_real_ns, flight, flight.seq)
 
-    def _arrive(self, flight: _Flight, answer: Answer) -> None:
+    def _arrive(self, flight: Flight, answer: Answer) -> None:
         """A call made while the world stood still: its charge moves the world now."""
         flight.answer = answer
         if self._alone:
@@ -373,7 +340,7 @@ class Engine:
 
     # ------------------------------------------------------------------ what came of it
 
-    def _complete(self, flight: _Flight, ended_ns: int | None = None) -> None:
+    def _complete(self, flight: Flight, ended_ns: int | None = None) -> None:
         if self._flights.pop(flight.seq, None) is None:
             return  # it was cancelled before
         ended = self._kernel.now_ns if ended_ns is None else ended_ns
@@ -400,7 +367,7 @@ class Engine:
     def _note(self, key: str, n: int = 1) -> None:
         self.notes[key] = self.notes.get(key, 0) + n
 
-    def _written(self, flight: _Flight, write: _Write, answer: Answer, ended: int) -> None:
+    def _written(self, flight: Flight, write: Write, answer: Answer, ended: int) -> None:
         """A memory write is visible from its completion on."""
         self._writing = False
         if write.label is not None:
@@ -419,7 +386,7 @@ class Engine:
             }
         )
 
-    def _record(self, flight: _Flight, kind: Kind, ended: int) -> None:
+    def _record(self, flight: Flight, kind: Kind, ended: int) -> None:
         """Into the log: folded if there is nothing to say, whole if there is."""
         tally, answer, snapshot = self.tally, flight.answer, flight.snapshot
         assert answer is not None
@@ -432,7 +399,7 @@ class Engine:
             )  # fmt: skip
             return
         self._count(kind)
-        self._log.record(_full_record(flight, kind, ended, answer, snapshot))
+        self._log.record(full_record(flight, kind, ended, answer, snapshot))
 
     def _count(self, kind: Kind) -> None:
         name = {Kind.OFFER: "offers", Kind.ERROR: "errors"}.get(kind, kind.name.lower())
@@ -445,37 +412,3 @@ class Engine:
         if last is not None and self._seam.can_finish:
             now = max(self._kernel.now_ns, last.captured_ns)
             await self._decide(last, 0, now, now, None, "finish")
-
-
-def _full_record(flight: _Flight, kind: Kind, ended: int, answer: Answer, snapshot: Snapshot) -> dict[str, Any]:
-    """A decision's line, in the published order of fields; what was not said is left out."""
-    record: dict[str, Any] = {"kind": kind.name.lower()}
-    if flight.what != "decide":
-        record["what"] = flight.what
-    record |= {
-        "seq": flight.seq,
-        "snapshot": snapshot.index,
-        "captured_ns": snapshot.captured_ns,
-        "content_ns": snapshot.content_ns,
-        "released_ns": flight.released_ns,
-        "started_ns": flight.started_ns,
-    }
-    fields = dict(answer.fields)
-    first = fields.pop("first_token_ns", None)
-    if first is not None:
-        record["first_token_ns"] = flight.started_ns + first
-    record["actionable_ns"] = ended
-    record["dropped_before"] = flight.dropped
-    record.update(fields)
-    if answer.offers:
-        record["offers"] = [_offer(offer, flight.started_ns + at, ended) for offer, at in answer.offers]
-    if answer.retracted:
-        record["retracted"] = list(answer.retracted)
-    if flight.flags:
-        record["flags"] = flag_names(flight.flags)
-    return record
-
-
-def _offer(offer: Any, ready_ns: int, ended: int) -> dict[str, Any]:
-    said = {"intention": offer.intention, "text": offer.text, "confidence": offer.confidence, "thread": offer.thread}
-    return {k: v for k, v in said.items() if v is not None} | {"actionable_ns": min(ready_ns, ended)}
