@@ -18,12 +18,12 @@ class Oracle:
     intents.
 
     Args:
-        truth: the session's ``simulator.session.truth.Truth``; a run passes it to no other agent.
+        truth: the session's ``simulator.session.truth.Truth``; a run passes it only where ``sees_truth`` is declared.
     """
 
     inline = True
     sees_truth = True
-    """A result of this agent says that it saw the truth."""
+    """What a run reads before it hands over the truth; the log's header and the scores say so then."""
 
     def __init__(self, truth: Any = None) -> None:
         if truth is None:

@@ -9,7 +9,7 @@ from agents.base import agents, majority_intention, spoken
 from agents.evidence import Evidence, LabelReader, weigh
 from simulator.core.types import SECOND, SILENT, Decision, Label, Observation, Offer, Setup
 
-__all__ = ["FALLBACK_THRESHOLD", "Prior", "best_threshold"]
+__all__ = ["FALLBACK_THRESHOLD", "Prior", "best_threshold", "patience"]
 
 FALLBACK_THRESHOLD = 0.5
 LEAST_REHEARSED = 20
@@ -22,8 +22,9 @@ class Prior:
     """Offers help once in an event if memory says that help was often needed in moments like this one.
 
     How often is "often" is learned from the history alone: the threshold that would have had the best F1 on its events,
-    each asked as of its start (``rehearse``). So is when to speak: if the user usually asked late in an event, it
-    waits until one lead before that.
+    each asked as of its start (``rehearse``). So is when to speak. A need shows some time after a window was opened
+    and is over when the user asks, so it waits half as long as nine in ten of the user's own questions took at least:
+    as long again is left for the answer to come. If the user usually asked very late, it waits until one lead before.
 
     Args:
         k: how many memory items it reads.
@@ -85,8 +86,7 @@ class Prior:
             threshold = self._given
             if threshold is None:
                 threshold = best_threshold(self._rehearsed)
-            typical_ns = median_low(self._asked_after_ns) if self._asked_after_ns else 0
-            self._learned = (threshold, max(typical_ns - self._lead_ns, 0))
+            self._learned = (threshold, patience(self._asked_after_ns, self._lead_ns))
         return self._learned
 
     async def _now(self, observation: Observation) -> Evidence | None:
@@ -111,6 +111,19 @@ class Prior:
         if evidence.query:
             text += f" In a moment like this you asked: “{evidence.query}”"
         return Offer(intention, text, confidence=evidence.share)
+
+
+def patience(asked_after_ns: Sequence[int], lead_ns: int) -> int:
+    """How long to wait in an event: half the first decile of the times to the user's own questions, or a lead before
+    their median if that is later; 0 where nothing is known.
+
+    >>> patience([n * SECOND for n in range(10, 30)], 60 * SECOND) // SECOND
+    6
+    """
+    if not asked_after_ns:
+        return 0
+    ordered = sorted(asked_after_ns)
+    return max(ordered[len(ordered) // 10] // 2, median_low(ordered) - lead_ns)
 
 
 def best_threshold(rehearsed: Sequence[tuple[float | None, bool]]) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from simulator.core.protocols import MemoryView
-from simulator.core.types import SECOND, Event, Label, MemoryItem, Observation, Offer, Snapshot
+from simulator.core.types import SECOND, Event, ImageRef, Label, MemoryItem, Observation, Offer, Snapshot
 
 __all__ = ["FakeHistory", "FakeMemoryView", "FakeMeter", "observe"]
 
@@ -101,6 +101,9 @@ def observe(
     *,
     app: str | None = None,
     title: str | None = None,
+    category: str | None = None,
+    text: str | None = None,
+    image: ImageRef | None = None,
     now_ns: int | None = None,
     since_ns: int | None = None,
     items: Sequence[MemoryItem] = (),
@@ -117,6 +120,9 @@ def observe(
         index: which snapshot; it was captured at that second.
         app: of the window, like ``title``.
         title: see ``app``.
+        category: class of the app, like ``text`` (of the screen) and ``image`` as a recording may carry them.
+        text: see ``category``.
+        image: see ``category``.
         now_ns: when the decision starts; by default at once.
         since_ns: when the open event began; None: at this snapshot.
         items: what memory recalls.
@@ -130,8 +136,8 @@ def observe(
     captured_ns = index * SECOND
     now_ns = captured_ns if now_ns is None else now_ns
     began_ns = captured_ns if since_ns is None else since_ns
-    snapshot = Snapshot(index, captured_ns, captured_ns, app, title)
-    current = Event(f"test/{began_ns}", user, began_ns, max(now_ns, began_ns), app, title)
+    snapshot = Snapshot(index, captured_ns, captured_ns, app, title, category, image, text)
+    current = Event(f"test/{began_ns}", user, began_ns, max(now_ns, began_ns), app, title, category)
     history = FakeHistory(events, current, [snapshot])
     view = FakeMemoryView(items, labels) if memory is None else memory
     return Observation(snapshot, now_ns, user, history, profile or {}, view, meter or FakeMeter())

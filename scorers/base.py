@@ -218,12 +218,13 @@ def score_run(
     if len({u.key for u in units}) < len(units):
         raise UsageError("two units have the same key")
     context = Context(protocol, Gate.parse(gate), embedder, twins or {})
-    known = [u for u in units if u.truth.known]
+    known = [u for u in units if (u.truth.intents is not None if protocol == "trajectory" else u.truth.known)]
     result: dict[str, Any] = {
         "schema": 1,
         "protocol": protocol,
         "gate": context.gate.text,
         "latency_source": " + ".join(sorted({str(u.log.header.get("latency_source", "unknown")) for u in units})),
+        "sees_truth": any(bool(u.log.header.get("sees_truth")) for u in units),
         "n_units": len(units),
         "counts": {**_counts(units), "sessions_without_truth": len(units) - len(known)},
         "scores": {},

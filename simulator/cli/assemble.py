@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from simulator.core.durations import parse_duration
-from simulator.core.errors import UsageError
+from simulator.core.errors import InputError, UsageError
 from simulator.core.registry import parse_spec
 from simulator.core.types import Event
-from simulator.runs.config import Settings, check
+from simulator.runs.config import LATEST_ONLY, Settings, check
 from simulator.runs.gate import Gate
 from simulator.runs.journal import empirical
 from simulator.runs.labels import Asks
@@ -26,6 +26,8 @@ from simulator.session.segmentation import Segmenter
 from simulator.session.truth import Truth
 from simulator.timing.latency import LatencyModel, parse_latency
 from simulator.timing.mailbox import parse_policy
+
+T = TypeVar("T")
 
 __all__ = ["Choice", "assemble", "twin"]
 
@@ -89,12 +91,15 @@ def duration(option: str, text: str) -> int:
 async def _unit(play: Play, choice: Choice, latency: LatencyModel | None, window: int | None) -> UnitPlan:
     said = play.settings
     protocol = choice.protocol or said.get("protocol") or "stream"
-    alone = protocol != "stream"
-    policy = choice.policy or (None if alone else said.get("policy")) or "latest_only"
+    policy = LATEST_ONLY
+    if choice.policy is not None:
+        policy = parse_policy(choice.policy)
+    elif said.get("policy") is not None and protocol == "stream":
+        policy = _read(play, "policy", parse_policy)
     seed = choice.seed if choice.seed is not None else int(said.get("seed") or 0)
     settings = Settings(
         clock=choice.clock,
-        policy=parse_policy(policy),
+        policy=policy,
         protocol=protocol,
         latency=latency,
         seed=seed,
@@ -108,7 +113,7 @@ async def _unit(play: Play, choice: Choice, latency: LatencyModel | None, window
         truth = await _with_moments(play, seed)
     agent = _agent_maker(choice.agent, play, truth, seed)
     check(settings, None if choice.clock == "journal" else agent())
-    gate = Gate.parse(choice.gate if choice.gate is not None else said.get("gate"))
+    gate = Gate.parse(choice.gate) if choice.gate is not None else _read(play, "gate", Gate.parse)
     return UnitPlan(
         key=play.key,
         source=play.source,
@@ -122,6 +127,7 @@ async def _unit(play: Play, choice: Choice, latency: LatencyModel | None, window
         agent=agent,
         memory=_memory_maker(choice.memory, play, seed),
         agent_text=parse_spec(choice.agent).text,
+        sees_truth=sees_truth(choice.agent),
         memory_text=parse_spec(choice.memory).text,
         gate_text=gate.text,
         dataset=play.dataset_hash,
@@ -129,10 +135,26 @@ async def _unit(play: Play, choice: Choice, latency: LatencyModel | None, window
     )
 
 
+def _read(play: Play, field: str, parse: Callable[[Any], T]) -> T:
+    """What the scenario file says of a rule; a wrong word is a fault of that file."""
+    try:
+        return parse(play.settings.get(field))
+    except UsageError as error:
+        raise InputError(play.where, str(error), field=field) from error
+
+
 def _agent_maker(spec: str, play: Play, truth: Truth, seed: int) -> Callable[[], Any]:
     from agents.base import agents
 
-    return lambda: agents.make(spec, truth=truth, seed=seed, intentions=play.intentions)
+    given = {"seed": seed, "intentions": play.intentions} | ({"truth": truth} if sees_truth(spec) else {})
+    return lambda: agents.make(spec, **given)
+
+
+def sees_truth(spec: str) -> bool:
+    """Whether an agent's class declares that it is to be given the truth: its results say so, and no other gets it."""
+    from agents.base import agents
+
+    return bool(getattr(agents.get(parse_spec(spec).name), "sees_truth", False))
 
 
 def _memory_maker(spec: str, play: Play, seed: int) -> Callable[[], Any]:

@@ -20,6 +20,7 @@ from simulator.cli.score import read_scores, score_folder
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError
+from simulator.core.registry import parse_spec
 from simulator.runs.engine import Interrupt
 from simulator.runs.folder import RunFolder, digest
 from simulator.runs.unit import UnitPlan, UnitResult, is_done, play_unit
@@ -84,6 +85,8 @@ async def _one(scenarios: Sequence[Path], options: Options, memory: str, several
     plans = await assemble(choice)
     folder = RunFolder(_where(options.out, choice, plans, several), plans, _given(choice))
     missing = folder.open()
+    for sentence in _unbalanced(plans):
+        voice.tell(sentence, "yellow")
     voice.record("launch", run=str(folder.path), units=len(plans), to_play=len(missing))
     twins = [t for t in map(twin, plans) if not is_done(_twin_of(folder, t), t)] if options.twin else []
     if not missing and not twins and (before := read_scores(folder.path)) is not None:
@@ -130,11 +133,26 @@ def _given(choice: Choice) -> dict[str, Any]:
 
 def _where(out: Path | None, choice: Choice, plans: Sequence[UnitPlan], several: bool) -> Path:
     """The run's folder: as given, or named after what is run, so that the same command finds it again."""
-    slug = "".join(c if c.isalnum() or c in "-_.=" else "-" for c in choice.memory)
+    slug = _slug(choice.memory)
     if out is not None:
         return out / slug if several else out
-    agent = "".join(c if c.isalnum() or c in "-_.=" else "-" for c in Path(choice.agent).name)
+    agent = _slug(parse_spec(choice.agent).name.rpartition(":")[2])
     return Path("runs") / f"{agent}-{slug}-{digest({p.key: p.header() for p in plans})[:10]}"
+
+
+def _slug(text: str) -> str:
+    return "".join(c if c.isalnum() or c in "-_.=" else "-" for c in text)
+
+
+def _unbalanced(plans: Sequence[UnitPlan]) -> list[str]:
+    """A sentence for each unit whose sampled moments are no balanced test."""
+    said = []
+    for plan in plans if plans and plans[0].settings.protocol == "moments" else ():
+        yes = sum(m.positive for m in plan.truth.moments)
+        no = len(plan.truth.moments) - yes
+        if yes != no or not yes:
+            said.append(f"{plan.key}: {yes} positive and {no} negative moments, so this is no balanced test")
+    return said
 
 
 async def _play(folder: RunFolder, missing: Sequence[UnitPlan], voice: Voice, interrupt: Interrupt) -> list[UnitResult]:

@@ -81,7 +81,9 @@ class History(Protocol):
         ...
 
     def snapshots(self, k: int) -> Sequence[Snapshot]:
-        """The last k snapshots released by now, oldest first, the current one last."""
+        """The last k snapshots released by now, oldest first. The newest is the one asked about, or a later one where a
+        policy lets snapshots wait (``queue_all``).
+        """
         ...
 
 

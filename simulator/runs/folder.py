@@ -157,7 +157,9 @@ def read_run(path: Path) -> dict[str, Any]:
             raise InputError(file, f"this version reads schema {SCHEMA}", field="schema", value=run["schema"])
         return run
     except OSError as error:
-        raise InputError(path, "not a run folder: it has no run.json") from error
+        inner = sorted(f.parent.name for f in path.glob("*/run.json"))
+        want = f"it holds runs, name one: {', '.join(inner[:8])}" if inner else "not a run folder: it has no run.json"
+        raise InputError(path, want) from error
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(file, f"not a run file ({error})") from error
 

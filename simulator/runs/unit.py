@@ -87,6 +87,7 @@ class UnitPlan:
             "timeout_ns": s.timeout_ns,
             "period_ns": self.truth.period_ns,
             "end_ns": self.truth.end_ns,
+            "utc_anchor_ns": getattr(self.source, "utc_anchor_ns", None),  # of time 0; None where no calendar is known
             "window_ns": self.window_ns,
             "segmentation": self.segmentation,
             "dataset": self.dataset,

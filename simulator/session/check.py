@@ -94,7 +94,7 @@ def _state(reader: Reader, found: Findings) -> None:
         found.add(
             "not_closed",
             "warning",
-            "the session was not closed: it is being recorded, or its recorder died (`proact record` repairs it)",
+            "the session was not closed: it is being recorded, or its recorder died (a writer repairs it)",
         )
     elif state == "recovered":
         found.add("recovered", "note", "the session was repaired after a crash", reader.header.meta.get("recovery"))

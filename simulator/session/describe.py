@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ def describe(session: Path, *, monitor: int | None = None) -> dict[str, Any]:
             "session": header.session,
             "user": header.user,
             "state": header.state,
+            "starts_utc": None if header.utc_anchor_ns is None else _iso(header.utc_anchor_ns),
             "starts_utc_ns": header.utc_anchor_ns,
             "zone": header.zone,
             "rate_hz": SECOND / header.period_ns,
@@ -51,6 +53,10 @@ def burstiness(times_ns: list[int]) -> float | None:
     if len(between) < 2 or not (total := float(between.std() + between.mean())):
         return None
     return float(between.std() - between.mean()) / total
+
+
+def _iso(utc_ns: int) -> str:
+    return datetime.fromtimestamp(utc_ns // SECOND, UTC).isoformat()
 
 
 def _gaps(header: Header) -> dict[str, Any]:

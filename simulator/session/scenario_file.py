@@ -181,6 +181,7 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+_SCALARS = frozenset({"str", "int", "float", "bool"})  # the branches of a union, which pydantic names as places
 _TAGS = frozenset({"word", "given", "file", "words"})
 
 
@@ -189,6 +190,8 @@ def _sentence(error: ValidationError, where: Path) -> InputError:
     places = [p for p in fault["loc"] if p not in _TAGS]
     field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in places).lstrip(".") or None
     value = fault.get("input")
+    if places and places[-1] in _SCALARS:
+        return InputError(where, "a text, a number, true or false", field=field and field.rpartition(".")[0])
     if fault["type"] == "extra_forbidden":
         known = _model_at(places[:-1]).model_fields
         return InputError(where, f"unknown key; {nearest(str(places[-1]), known)}", field=field)

@@ -81,6 +81,7 @@ class StatedTruth:
             known = False
         else:
             needs, assists, rule = self._given(spec)
+            known = spec.opportunities is not None or spec.assists is not None  # intents alone tell of no windows
         acts = sorted({a.start_ns for a in assists} | {n.acted_ns for n in needs if n.acted_ns is not None})
         return Truth(
             session=header.session,
@@ -93,7 +94,7 @@ class StatedTruth:
             gaps=header.gaps,
             acts_ns=tuple(acts),
             intents=intents,
-            rule=rule if known else "none: nothing is known of needs",
+            rule=rule if known or intents is not None else "none: nothing is known of needs",
         )
 
     def _recorded(self) -> tuple[tuple[Opportunity, ...], tuple[Assist, ...], str]:

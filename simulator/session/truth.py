@@ -83,7 +83,8 @@ class Truth:
     Attributes:
         end_ns: end of the session (last snapshot + period).
         period_ns: the stream's period.
-        known: False when nothing is known of needs (a live or foreign recording): such a run gives latency only.
+        known: whether the windows of need are known; if not (a live or foreign recording, or intents only), protocols
+            ``stream`` and ``moments`` give latency only.
         acts_ns: instants at which the user acted on a need (asked an assistant), in order; the gate reads them.
         intents: per profile name, the true intents of the trajectory; None when the session has no such truth.
         moments: what protocol ``moments`` asks; empty for other protocols.

@@ -114,14 +114,23 @@ async def test_the_threshold_is_learned_from_rehearsals_only() -> None:
 
 async def test_it_waits_where_the_user_usually_asked_late() -> None:
     agent = Prior(threshold=0.5, lead_s=60)
-    for n in range(3):
+    for n, asked_s in enumerate((10, 90, 90)):  # half the first decile is 5 s, a lead before the median 30 s
         seen = observe(n, items=[NEEDED])
-        await agent.rehearse(seen, Label("e", "user", True, seen.now_ns + 90 * SECOND, "Translation"))
+        await agent.rehearse(seen, Label("e", "user", True, seen.now_ns + asked_s * SECOND, "Translation"))
     early, late = (observe(i, app="code", since_ns=0, items=[NEEDED]) for i in (29, 30))
     assert [bool(d.offers) for d in await decide(agent, early, late)] == [False, True]
     alone = Prior(threshold=0.5)
     await alone.open(Setup("s", "user", {}, (), 0, protocol="moments"))
     assert all(d.offers for d in await decide(alone, early, early))
+
+
+async def test_it_lets_a_need_show_and_leaves_time_for_the_answer() -> None:
+    agent = Prior(threshold=0.5)
+    for n in range(10, 30):
+        seen = observe(n, items=[NEEDED])
+        await agent.rehearse(seen, Label("e", "user", True, seen.now_ns + n * SECOND, "Translation"))
+    early, late = (observe(i, app="code", since_ns=0, items=[NEEDED]) for i in (5, 6))
+    assert [bool(d.offers) for d in await decide(agent, early, late)] == [False, True]
 
 
 Pairs = st.lists(st.tuples(st.none() | st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]), st.booleans()), max_size=60)
@@ -177,7 +186,8 @@ async def test_it_finds_the_needs_of_a_made_up_user_with_every_memory(spec: str)
     for n in range(2):
         app, title, _ = windows[n]
         event = Event(f"s/{n}", "user", n * SECOND, n * SECOND, app, title)
-        seen = observe(n, app=app, title=title, memory=_view(memory, book, event, meter), meter=meter)
+        view = _view(memory, book, event, meter)
+        seen = observe(n, app=app, title=title, since_ns=(n - 5) * SECOND, memory=view, meter=meter)
         said.append([o.intention for o in (await agent.decide(seen)).offers])
     if spec == "none":
         assert said == [[], []]

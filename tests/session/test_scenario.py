@@ -166,7 +166,7 @@ truth:
     assert (chef.key, coder.key) == ("mon@chef", "mon@coder")
     assert (chef.profile, chef.truth.intents) == ({"job": "cook"}, {"chef": ()})
     assert coder.truth.intents == {"coder": (Intent("fix the bug"), Intent("read docs", "Information Lookup"))}
-    assert coder.truth.known
+    assert not coder.truth.known, "intents tell of no windows"
 
 
 def test_own_intentions_replace_the_sixteen(tmp_path: Path) -> None:
