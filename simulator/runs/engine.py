@@ -125,7 +125,10 @@ class Engine:
                 await self._pull()
                 await self._play()
         finally:
-            await snapshots.aclose()  # type: ignore[attr-defined]
+            if (
+                close := getattr(snapshots, "aclose", None)
+            ) is not None:  # a generator holds its file until it is closed
+                await close()
         if self._interrupt.asked:
             self._land()
         elif self._settings.protocol == "trajectory":

@@ -116,12 +116,14 @@ def empirical(run: Path) -> Empirical:
     """``from:RUN``: the service times of a run's finished decisions and memory writes, pooled over its units.
 
     Raises:
-        InputError: no run, or no finished decision in it.
+        InputError: no run, one whose latencies were modelled themselves, or no finished decision in it.
     """
     decide: list[int] = []
     write: list[int] = []
     for path in unit_logs(run):
         log = runlog.read(path)
+        if log.header.get("latency_source") == "modelled":
+            raise InputError(path, "a run with measured latencies; those of this one were modelled")
         lost = [seq for seq, r in log.full.items() if r.get("error", {}).get("kind") == "agent_lost"]
         whole = (log.kind != Kind.CANCELLED) & ~np.isin(log.seq, lost)  # neither says how long an answer takes
         decide.extend((log.actionable_ns - log.started_ns)[whole].tolist())

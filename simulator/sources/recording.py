@@ -49,6 +49,7 @@ class Recording:
         self.session, self.user = self.header.session, self.header.user
         self.gaps: Sequence[tuple[int, int, str]] = tuple((g.start_ns, g.end_ns, g.reason) for g in self.header.gaps)
         self.end_ns: int | None = self.header.end_ns
+        self.utc_anchor_ns = self.header.utc_anchor_ns
 
     async def snapshots(self) -> AsyncIterator[Snapshot]:
         """Each snapshot once, held ones filled in; a fresh pass at every call."""

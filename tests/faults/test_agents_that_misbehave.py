@@ -514,6 +514,28 @@ def test_an_inline_agent_that_blocks_is_moved_to_a_thread(tmp_path: Path, capsys
     assert threads[2:] == ["lane-agent"] * 2
 
 
+def test_an_inline_agent_may_take_its_time_to_open(tmp_path: Path) -> None:
+    threads: set[str] = set()
+
+    class Loads:
+        inline = True
+
+        async def open(self, setup: Any) -> None:
+            until = real_ns() + 110 * MS
+            while real_ns() < until:
+                pass
+
+        async def decide(self, seen: Observation) -> Decision:
+            threads.add(threading.current_thread().name)
+            return SILENT
+
+    run = measured(Loads, tmp_path)
+    assert threads == {threading.main_thread().name}
+    assert run.result.cold_start_ns is not None
+    assert run.result.cold_start_ns >= 110 * MS
+    assert run.log.actionable_ns[0] < 50 * MS, "and it is not charged"
+
+
 # ---------------------------------------------------------------- what surrounds decisions
 
 

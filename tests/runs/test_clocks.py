@@ -340,3 +340,82 @@ def test_an_interrupt_in_a_long_gap_is_heard_at_once(tmp_path: Path) -> None:
     assert real_ns() - begun < 2 * SECOND
     assert run.seen == [0]
     assert not run.log.complete
+
+
+def test_the_source_is_closed_also_when_a_run_stops_before_its_end(tmp_path: Path) -> None:
+    closed: list[bool] = []
+
+    class Held(Screen):
+        async def snapshots(self) -> Any:
+            try:
+                for row in self.rows:
+                    yield row
+            finally:
+                closed.append(True)
+
+    class Bare(Screen):
+        """An iterator of its own, which cannot be closed."""
+
+        def snapshots(self) -> Any:
+            rows = iter(self.rows)
+
+            class Rows:
+                def __aiter__(self) -> Any:
+                    return self
+
+                async def __anext__(self) -> Any:
+                    for row in rows:
+                        return row
+                    raise StopAsyncIteration
+
+            return Rows()
+
+    interrupt = Interrupt()
+
+    def answer(seen: Observation) -> Decision:
+        interrupt.asked = True
+        return SILENT
+
+    rows = screen("aaa").rows
+    play(plan(Held(rows, 3 * SECOND), answer), tmp_path, interrupt)
+    assert closed == [True]
+    assert play(plan(Bare(rows, 3 * SECOND), silent), tmp_path).seen == [0, 1, 2]
+
+
+def test_one_decision_is_one_task_so_that_scopes_and_context_hold(tmp_path: Path) -> None:
+    import asyncio
+    from contextvars import ContextVar
+
+    import anyio
+
+    var: ContextVar[int] = ContextVar("var", default=-1)
+
+    class Asks:
+        async def decide(self, seen: Observation) -> Decision:
+            task = asyncio.current_task()
+            assert var.get() == -1, "nothing of the last decision"
+            var.set(seen.snapshot.index)
+            with anyio.fail_after(5):
+                await seen.memory.recall(1)
+                async with anyio.create_task_group() as group:
+                    group.start_soon(pause, MS)
+            with anyio.move_on_after(0.001):
+                await pause(SECOND)
+            assert asyncio.current_task() is task
+            assert var.get() == seen.snapshot.index
+            return SILENT
+
+    for clock in ("measured", "elastic"):
+        memory = lambda: Notebook(inline=False)  # noqa: E731
+        assert play(plan(screen("aab"), Asks, memory=memory, clock=clock), tmp_path).errors == []
+
+
+def test_the_header_ties_time_0_to_the_calendar_where_that_is_known(tmp_path: Path) -> None:
+    from simulator.sources.recording import Recording
+
+    source = screen("a")
+    assert play(plan(source, silent), tmp_path).lines[0]["utc_anchor_ns"] is None
+    source.utc_anchor_ns = 1_760_000_000 * SECOND  # type: ignore[attr-defined]
+    assert play(plan(source, silent), tmp_path).lines[0]["utc_anchor_ns"] == 1_760_000_000 * SECOND
+    recorded = Recording(ROOT / "scenarios" / "desktop" / "session")
+    assert recorded.utc_anchor_ns == recorded.header.utc_anchor_ns

@@ -161,19 +161,27 @@ def test_a_journal_under_other_rules_is_refused(change: dict[str, Any], tmp_path
 
 
 def test_resampling_reads_finished_decisions_and_writes_apart(tmp_path: Path) -> None:
-    unit = plan(screen("aabb"), names, memory=Notebook, latency="fixed:350ms+20ms")
+    unit = plan(screen("aabb"), Agent(takes(20 * MS)), memory=Notebook, clock="measured")
     run = play(unit, tmp_path / "units" / "u")
     model = empirical(tmp_path)
-    assert set(model.decide_ns) == {350 * MS}
-    assert set(model.write_ns) == {20 * MS}
+    assert len(model.decide_ns) == 4
+    assert min(model.decide_ns) >= 20 * MS
+    assert len(model.write_ns) == 2
+    assert max(model.write_ns) < 20 * MS
     assert unit_logs(run.path) == [run.path]
     with pytest.raises(InputError, match="not a run folder"):
         unit_logs(tmp_path / "nowhere")
 
 
 def test_a_run_without_decisions_cannot_be_resampled(tmp_path: Path) -> None:
-    play(plan(screen(""), names), tmp_path / "units" / "u")
+    play(plan(screen(""), names, clock="measured"), tmp_path / "units" / "u")
     with pytest.raises(InputError, match="no finished decision"):
+        empirical(tmp_path)
+
+
+def test_latencies_that_were_modelled_are_not_resampled_as_if_measured(tmp_path: Path) -> None:
+    play(plan(screen("aa"), names), tmp_path / "units" / "u")
+    with pytest.raises(InputError, match="were modelled"):
         empirical(tmp_path)
 
 
