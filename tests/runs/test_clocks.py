@@ -419,3 +419,19 @@ def test_the_header_ties_time_0_to_the_calendar_where_that_is_known(tmp_path: Pa
     assert play(plan(source, silent), tmp_path).lines[0]["utc_anchor_ns"] == 1_760_000_000 * SECOND
     recorded = Recording(ROOT / "scenarios" / "desktop" / "session")
     assert recorded.utc_anchor_ns == recorded.header.utc_anchor_ns
+
+
+@pytest.mark.parametrize(
+    ("clock", "inline"), [("wall", False), ("elastic", False), ("measured", True), ("modelled", True)]
+)
+def test_an_inline_agent_runs_on_the_spot_only_where_the_world_waits(clock: str, inline: bool, tmp_path: Path) -> None:
+    import threading
+
+    where: set[str] = set()
+
+    def answer(seen: Observation) -> Decision:
+        where.add(threading.current_thread().name)
+        return SILENT
+
+    play(plan(screen("aa", PERIOD), answer, clock=clock, period_ns=PERIOD), tmp_path)
+    assert where == {threading.main_thread().name if inline else "lane-agent"}
