@@ -152,8 +152,7 @@ class ThreadLane(Lane):
     async def run(self, work: Work, limit_ns: int) -> Outcome:
         """See ``Lane``."""
         handed_over = real_ns()
-        if self.lost or self._loop.is_closed():
-            self.lost = True
+        if self.lost:
             return Outcome(None, ("agent_lost", "an earlier call never came back"), 0, handed_over)
         waiter: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         key, running = next(self._keys), _Running()
