@@ -373,6 +373,20 @@ def test_tasks_left_behind_are_an_error_and_ended(work: Callable[[], Any], tmp_p
     assert run.log.kind.tolist() == [Kind.OFFER, Kind.ERROR, Kind.OFFER, Kind.OFFER]
 
 
+def test_a_task_left_behind_is_cancelled(tmp_path: Path) -> None:
+    ended: list[str] = []
+
+    async def lingers() -> None:
+        try:
+            await pause(60 * SECOND)
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    assert measured(Agent(once(leaves(lingers))), tmp_path).errors == ["tasks_left"]
+    assert ended == ["cancelled"]
+
+
 async def exits_now() -> None:
     raise SystemExit(5)
 

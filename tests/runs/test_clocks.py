@@ -435,3 +435,44 @@ def test_an_inline_agent_runs_on_the_spot_only_where_the_world_waits(clock: str,
 
     play(plan(screen("aa", PERIOD), answer, clock=clock, period_ns=PERIOD), tmp_path)
     assert where == {threading.main_thread().name if inline else "lane-agent"}
+
+
+@pytest.mark.parametrize("clock", ["measured", "wall"])
+def test_what_cannot_be_computed_again_is_on_disk_while_the_run_goes_on(
+    clock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from simulator.runs import runlog, unit
+
+    monkeypatch.setattr(unit, "_SYNC_NS", 5 * MS)
+    found: list[int] = []
+
+    async def answer(seen: Observation) -> Decision:
+        if seen.snapshot.index == 2:
+            await pause(40 * MS)
+            found.append(len(runlog.read(tmp_path / unit.LOG)))
+        return SILENT
+
+    run = play(plan(screen("aaaa", PERIOD), Agent(answer), clock=clock, period_ns=PERIOD), tmp_path)
+    assert found == [2], "plain silences too, though their block is not full"
+    assert run.log.complete
+
+
+def test_the_event_open_at_the_start_is_the_sessions_own_though_a_past_was_rehearsed(tmp_path: Path) -> None:
+    from simulator.core.types import Event, Label
+
+    current: list[Any] = []
+
+    class Rehearsing:
+        async def rehearse(self, seen: Observation, label: Label) -> None:
+            current.append(seen.history.current)
+
+        async def decide(self, seen: Observation) -> Decision:
+            current.append(seen.history.current)
+            return SILENT
+
+    past = Event("old/1", "u", -20 * SECOND, -10 * SECOND, "z", "old", summary="the end")
+    history = [(past, Label("old/1", "u", False, -10 * SECOND))]
+    play(plan(screen("a"), Rehearsing, clock="measured", memory=Notebook, history=history), tmp_path)
+    before, now = current
+    assert (before.app, before.end_ns, before.summary) == ("z", -20 * SECOND, None)
+    assert (now.app, now.start_ns, now.end_ns) == ("a", 0, 0)

@@ -36,6 +36,9 @@ def test_the_same_run_again_does_nothing(tmp_path: Path) -> None:
     told = read_run(tmp_path / "r")
     assert told["status"] == "done"
     assert told["units"]["u0"]["tally"]["decisions"] == 3, "what was known of finished units stays"
+    file = (tmp_path / "r" / "run.json").read_bytes()
+    assert RunFolder(tmp_path / "r", plans(), {"agent": "x"}).open() == []
+    assert (tmp_path / "r" / "run.json").read_bytes() == file
 
 
 def test_only_what_is_missing_torn_or_unfinished_is_played(tmp_path: Path) -> None:
