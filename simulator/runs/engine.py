@@ -125,9 +125,8 @@ class Engine:
                 await self._pull()
                 await self._play()
         finally:
-            if (
-                close := getattr(snapshots, "aclose", None)
-            ) is not None:  # a generator holds its file until it is closed
+            close = getattr(snapshots, "aclose", None)
+            if close is not None:  # a generator holds its file until it is closed
                 await close()
         if self._interrupt.asked:
             self._land()
@@ -135,15 +134,12 @@ class Engine:
             await self._finish()
         self.tally.never_seen = self._mailbox.n_dropped + len(self._mailbox)
         self.tally.writes_after_end = len(self._writes)
+        if self._asks.n_passed_over:
+            self._note("questions_passed_over", self._asks.n_passed_over)
 
     async def _play(self) -> None:
-        kernel, pace, waiting, writes, to_ask = (
-            self._kernel,
-            self.pace,
-            self._mailbox.waiting,
-            self._writes,
-            self._to_ask,
-        )
+        kernel, pace, waiting = self._kernel, self.pace, self._mailbox.waiting
+        writes, to_ask = self._writes, self._to_ask
         turns = 0
         while True:
             turns += 1

@@ -25,7 +25,9 @@ class _Ask:
 
 
 class Asks:
-    """The user's own acts in a session, as its world reveals them."""
+    """The user's own acts in a session, as its world reveals them. An event has one label, that of its last act;
+    ``n_passed_over`` counts the others.
+    """
 
     def __init__(self, truth: Truth) -> None:
         asks = {
@@ -36,6 +38,7 @@ class Asks:
         self._asks = [asks[u] for u in sorted(asks)]
         self._instants = [a.acted_ns for a in self._asks]
         self._known = truth.known
+        self.n_passed_over = 0
         self._assists = sorted((a.start_ns, a.end_ns) for a in truth.assists)
 
     def settle(self, event: Event, known_ns: int) -> tuple[Event, Label | None]:
@@ -45,6 +48,7 @@ class Asks:
         if not self._known:
             return event, None
         i = bisect_right(self._instants, event.end_ns) - 1
+        self.n_passed_over += max(0, i - bisect_right(self._instants, event.start_ns))
         if i >= 0 and self._asks[i].acted_ns > event.start_ns:
             ask = self._asks[i]
             return event, Label(event.id, event.user, True, ask.acted_ns, ask.intention, ask.query)

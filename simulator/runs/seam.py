@@ -14,15 +14,16 @@ from typing import Any
 from simulator.core.errors import TimeError
 from simulator.core.operators import operators
 from simulator.core.protocols import Agent, Memory
-from simulator.core.types import Event, Label, Observation
+from simulator.core.types import MS, Event, Label, Observation
 from simulator.runs.answers import Answer, from_outcome
 from simulator.runs.config import Settings
 from simulator.runs.journal import Journal
 from simulator.runs.lanes import InlineLane, Lane, Outcome, ThreadLane, as_work
 from simulator.runs.records import Kind
-from simulator.timing.clock import real_ns
+from simulator.timing.clock import pause, real_ns
 from simulator.timing.latency import Call
 from simulator.timing.meter import CallMeter, SilentMeter
+from simulator.timing.tasks import beside
 
 __all__ = ["Seam"]
 
@@ -90,9 +91,17 @@ class Seam:
         lane.allows_background = bool(getattr(self._agent, "background", False))
         return lane
 
-    async def prepare(self, work: Callable[[], Awaitable[Any]]) -> tuple[int, tuple[str, str] | None]:
+    async def prepare(self, work: Callable[[], Awaitable[Any]],
+                      asked_to_stop: Callable[[], bool]) -> tuple[int, tuple[str, str] | None]:  # fmt: skip
         """Make the calls before time 0 (open, history, rehearsal); their real time, uncharged, and their error."""
-        outcome = await self.lane.run(as_work(work), PREPARE_LIMIT_NS)
+
+        async def listen() -> None:
+            while not asked_to_stop():
+                await pause(100 * MS)
+            self.stop_running()
+
+        async with beside(listen):
+            outcome = await self.lane.run(as_work(work), PREPARE_LIMIT_NS)
         if self._inline is not None:
             self._inline.slow = False  # building is not answering
         return outcome.service_ns, outcome.error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -148,14 +149,15 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
     if journal is None:
         who = (plan.source.session, plan.source.user, profile, plan.intentions)
         setup = Setup(*who, s.seed, plan.truth.period_ns, s.protocol)
-        cold, failed = await seam.prepare(lambda: prepare(agent, memory, plan.history, setup, recent, book))
+        work = partial(prepare, agent, memory, plan.history, setup, recent, book)
+        cold, failed = await seam.prepare(work, lambda: interrupt.asked)
     log = runlog.LogWriter(folder / LOG)
     log.header(plan.header())
     if failed is not None:
         log.close()
         await seam.close()
         said = f"agent and memory could not be made ready (open, history, rehearsal): {failed[1]}"
-        return UnitResult(plan.key, error=said, cold_start_ns=cold)
+        return UnitResult(plan.key, error="interrupted" if interrupt.asked else said, cold_start_ns=cold)
     pace = _pace(s, interrupt)
     engine = Engine(plan.source, plan.truth, seam, memory, book, recent, profile, s, log, pace, interrupt)
     if watch is not None:
@@ -184,6 +186,7 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
         lags_ns=lags,
         overruns=engine.tally.overruns,
         guarded=seam.n_guarded,
+        moved=seam.demoted,
         reproducible=s.reproducible,
     )
     return UnitResult(plan.key, counts, audit, cold, stats, lost=seam.lost)

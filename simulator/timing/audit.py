@@ -28,6 +28,7 @@ class Audit:
         harness_share: share of the run's wall time not spent in the agent, its memory or waiting.
         overruns: decisions charged longer than the snapshot period.
         guarded: calls that the real-time guard had to stop.
+        moved: whether an agent that declared itself inline had to be given a thread.
         reproducible: whether the log is a function of the inputs alone.
         invalid: why the figures of this run should not be used; empty for a valid one.
     """
@@ -39,6 +40,7 @@ class Audit:
     harness_share: float | None
     overruns: int
     guarded: int
+    moved: bool
     reproducible: bool
     invalid: tuple[str, ...] = ()
 
@@ -53,7 +55,7 @@ class Audit:
 
 
 def judge(*, wall_ns: int, agent_ns: int, lateness_ns: Sequence[int] | None, lags_ns: Sequence[int], overruns: int,
-          guarded: int, reproducible: bool) -> Audit:  # fmt: skip
+          guarded: int, moved: bool, reproducible: bool) -> Audit:  # fmt: skip
     """Put the figures together and hold them against the limits. ``lateness_ns`` None: the world was held."""
     paced = lateness_ns is not None
     jitter = percentile(lateness_ns, 99) if lateness_ns else None
@@ -65,7 +67,7 @@ def judge(*, wall_ns: int, agent_ns: int, lateness_ns: Sequence[int] | None, lag
         why.append(f"event loop lag p99 {lag / MS:.0f} ms is over {LAG_LIMIT_NS / MS:.0f} ms")
     share = None if paced or not wall_ns else round(max(0.0, 1 - agent_ns / wall_ns), 4)
     clean = reproducible and not guarded
-    return Audit(wall_ns, agent_ns, jitter, lag, share, overruns, guarded, clean, tuple(why))
+    return Audit(wall_ns, agent_ns, jitter, lag, share, overruns, guarded, moved, clean, tuple(why))
 
 
 def percentile(values: Sequence[int], q: int) -> int:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.core.types import MS, SECOND, SILENT, Decision, Observation, Offer
+from simulator.core.types import MS, SECOND, SILENT, Decision, Observation, Offer, Setup
 from simulator.runs import lanes, seam
+from simulator.runs.engine import Interrupt
 from simulator.runs.lanes import ThreadLane
 from simulator.runs.records import Flag, Kind
 from simulator.timing.clock import pause, real_ns
@@ -723,3 +724,17 @@ def test_a_memory_whose_stats_are_no_json_does_not_spoil_the_run(tmp_path: Path)
 def test_the_first_decision_is_flagged_cold_also_when_it_fails(tmp_path: Path) -> None:
     run = measured(Agent(raises(ValueError)), tmp_path)
     assert [bool(f & Flag.COLD) for f in run.log.flags] == [True, False, False, False]
+
+
+def test_an_interrupt_is_heard_while_an_agent_hangs_in_open(tmp_path: Path) -> None:
+    interrupt = Interrupt()
+
+    class Hangs(Agent):
+        async def open(self, setup: Setup) -> None:
+            asyncio.get_running_loop().call_later(0.02, setattr, interrupt, "asked", True)
+            await asyncio.Event().wait()
+
+    begun = real_ns()
+    played = play(plan(screen("aa"), Hangs(silent)), tmp_path, interrupt)
+    assert played.result.error == "interrupted"
+    assert real_ns() - begun < 5 * SECOND

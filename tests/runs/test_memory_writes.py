@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simulator.core.types import MS, SECOND, SILENT, Decision, Event, Label, Observation
-from simulator.session.truth import Assist, Opportunity
+from simulator.runs.labels import Asks
+from simulator.session.truth import Assist, Opportunity, Truth
 from simulator.timing.clock import pause
 from tests.worlds import PERIOD, Agent, Notebook, Screen, names, plan, play, screen, silent
 
@@ -183,3 +184,14 @@ def test_an_agent_cannot_change_what_the_next_one_is_told(tmp_path: Path) -> Non
     unit = plan(screen("a"), answer)
     assert play(unit, tmp_path).errors == ["agent_error"]
     assert unit.profile == {"role": "tester"}
+
+
+def test_an_event_with_two_questions_has_the_last_as_its_label_and_the_other_is_counted() -> None:
+    needs = tuple(Opportunity(f"n{u}", 0, u * SECOND, "Translation", u * SECOND, query=f"q{u}") for u in (2, 4))
+    asks = Asks(Truth("s", "u", 9 * SECOND, opportunities=needs))
+    event, label = asks.settle(Event("s/0", "u", SECOND, 5 * SECOND), 5 * SECOND)
+    assert not event.assistance
+    assert label is not None
+    assert (label.query, label.available_ns, asks.n_passed_over) == ("q4", 4 * SECOND, 1)
+    asks.settle(Event("s/1", "u", 5 * SECOND, 6 * SECOND), 6 * SECOND)
+    assert asks.n_passed_over == 1

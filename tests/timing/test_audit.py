@@ -12,7 +12,7 @@ from simulator.timing.audit import JITTER_LIMIT_NS, LAG_LIMIT_NS, Audit, judge, 
 
 def audit(**given: Any) -> Audit:
     figures: dict[str, Any] = {"wall_ns": 10 * SECOND, "agent_ns": 4 * SECOND, "lateness_ns": None, "lags_ns": [],
-                               "overruns": 0, "guarded": 0, "reproducible": True}  # fmt: skip
+                               "overruns": 0, "guarded": 0, "moved": False, "reproducible": True}  # fmt: skip
     return judge(**{**figures, **given})
 
 
