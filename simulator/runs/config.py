@@ -74,6 +74,8 @@ def check(settings: Settings, agent: Any) -> None:
                               (s.memory_mode, MEMORY_MODES, "memory mode")):  # fmt: skip
         if word not in known:
             raise UsageError(f"{what} {quote(word)} is unknown; {nearest(word, known)}")
+    if agent is not None and not callable(getattr(agent, "decide", None)):
+        raise UsageError(f"the agent {type(agent).__name__} has no method decide(observation)")
     if s.clock == "modelled" and s.latency is None:
         raise UsageError(
             "clock modelled needs a latency model: add --latency fixed:350ms, profile:NAME, token:… or from:RUN"

@@ -11,33 +11,37 @@ import contextlib
 import itertools
 import threading
 import weakref
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
+from types import CoroutineType
 from typing import Any
 
-from simulator.core.errors import quote
 from simulator.core.types import MS, SECOND
+from simulator.runs.blame import said
 from simulator.timing.clock import real_ns
 
-__all__ = ["GRACE_NS", "InlineLane", "Lane", "Outcome", "ThreadLane"]
+__all__ = ["GRACE_NS", "InlineLane", "Lane", "Outcome", "ThreadLane", "Work"]
 
 GRACE_NS = SECOND
 INLINE_LIMIT_NS = 100 * MS
-Work = Callable[[], Coroutine[Any, Any, Any]]
+Work = Callable[[], Any]
+"""Makes a call: returns what is to be awaited, or the answer itself where the method is a plain one."""
 _owner: ContextVar[int | None] = ContextVar("proact_call", default=None)
 
 
 class Outcome:
     """How a call ended. ``error`` is (kind, text); ``ended_real_ns`` the lane's own stamp; ``service_ns`` the real time
     from hand-over to that stamp. ``guarded``: the real-time guard stopped it. ``stopped``: the engine cancelled it.
+    ``raised``: the exception, where there was one.
     """
 
-    __slots__ = ("ended_real_ns", "error", "guarded", "service_ns", "stopped", "value")
+    __slots__ = ("ended_real_ns", "error", "guarded", "raised", "service_ns", "stopped", "value")
 
     def __init__(self, value: Any, error: tuple[str, str] | None, service_ns: int, ended_real_ns: int, *,
-                 guarded: bool = False, stopped: bool = False) -> None:  # fmt: skip
+                 guarded: bool = False, stopped: bool = False,
+                 raised: BaseException | None = None) -> None:  # fmt: skip
         self.value, self.error, self.service_ns, self.ended_real_ns = value, error, service_ns, ended_real_ns
-        self.guarded, self.stopped = guarded, stopped
+        self.guarded, self.stopped, self.raised = guarded, stopped, raised
 
 
 class Lane:
@@ -56,14 +60,6 @@ class Lane:
         """Cancel the calls in flight; each ends as ``stopped``."""
 
 
-def _said(error: BaseException) -> tuple[str, str]:
-    """An agent's exception as a record: its type and a short text. Cancellation and exits are errors like others."""
-    text = ""
-    with contextlib.suppress(BaseException):  # its own __str__ is foreign code too
-        text = str(error)
-    return "agent_error", type(error).__name__ + (f": {quote(text, 200)[1:-1]}" if text else "")
-
-
 class InlineLane(Lane):
     """Runs the coroutine on the spot. The agent has declared that it neither suspends nor blocks.
 
@@ -78,26 +74,29 @@ class InlineLane(Lane):
 
     def run_now(self, work: Work) -> Outcome:
         """Make the call without any loop: what suspends is in error."""
-        value, error = None, None
+        value, error, raised = None, None, None
         begun = real_ns()
         try:
-            coroutine = work()
-            try:
-                coroutine.send(None)
-            except StopIteration as stop:
-                value = stop.value
+            made = work()
+            if type(made) is not CoroutineType:
+                value = made
             else:
-                error = ("agent_error", "declared inline, but it suspended")
-                with contextlib.suppress(BaseException):  # it may refuse to be closed
-                    coroutine.close()
+                try:
+                    made.send(None)
+                except StopIteration as stop:
+                    value = stop.value
+                else:
+                    error = ("agent_error", "declared inline, but it suspended")
+                    with contextlib.suppress(BaseException):  # it may refuse to be closed
+                        made.close()
         except KeyboardInterrupt:  # in the simulator's own thread it is the user's
             raise
-        except BaseException as raised:  # noqa: BLE001 - the border to foreign code
-            error = _said(raised)
+        except BaseException as foreign:  # noqa: BLE001 - the border to foreign code
+            error, raised = said(foreign), foreign
         ended = real_ns()
         if ended - begun > INLINE_LIMIT_NS:
             self.slow = True
-        return Outcome(value, error, ended - begun, ended)
+        return Outcome(value, error, ended - begun, ended, raised=raised)
 
 
 class _Running:
@@ -183,16 +182,17 @@ class ThreadLane(Lane):
         running.task = self._loop.create_task(self._call(key, running, work, handed_over, waiter))
 
     async def _call(self, key: int, running: _Running, work: Work, handed_over: int, waiter: Any) -> None:
-        value, error = None, None
+        value, error, raised = None, None, None
         _owner.set(key)
         self._children[key] = weakref.WeakSet()
         running.began = True
         try:
             if running.void:
                 raise asyncio.CancelledError
-            value = await work()
-        except BaseException as raised:  # noqa: BLE001 - the border to foreign code
-            error = _said(raised)
+            made = work()
+            value = await made if isinstance(made, Awaitable) else made
+        except BaseException as foreign:  # noqa: BLE001 - the border to foreign code
+            error, raised = said(foreign), foreign
         ended = real_ns()
         self._running.pop(key, None)
         left = [task for task in self._children.pop(key) if not task.done()]
@@ -200,7 +200,7 @@ class ThreadLane(Lane):
             for task in left:
                 task.cancel()
             error = error or ("tasks_left", f"{len(left)} tasks were still alive when the call returned")
-        outcome = Outcome(value, error, ended - handed_over, ended, stopped=running.stopped)
+        outcome = Outcome(value, error, ended - handed_over, ended, stopped=running.stopped, raised=raised)
         with contextlib.suppress(RuntimeError):  # the engine's loop is gone: nobody waits any more
             waiter.get_loop().call_soon_threadsafe(_hand_back, waiter, outcome)
 
@@ -225,12 +225,3 @@ class ThreadLane(Lane):
 def _hand_back(waiter: asyncio.Future[Outcome], outcome: Outcome) -> None:
     if not waiter.done():
         waiter.set_result(outcome)
-
-
-def as_work(call: Callable[..., Awaitable[Any]], *args: Any) -> Work:
-    """A call as work for a lane; what is not a coroutine (nonsense of an agent) raises inside, where it is caught."""
-
-    async def work() -> Any:
-        return await call(*args)
-
-    return work

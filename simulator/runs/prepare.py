@@ -7,7 +7,7 @@ is fed back, then the event that begins is asked about. So a rehearsed question 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +17,22 @@ from simulator.core.types import Event, Label, Observation, Setup, Snapshot
 from simulator.runs.history import HistoryView, Recent
 from simulator.timing.meter import SilentMeter
 
-__all__ = ["REHEARSED", "prepare"]
+__all__ = ["REHEARSED", "Doing", "prepare"]
 
 REHEARSED = 2000
 """At most so many events, the newest, are rehearsed."""
+
+
+class Doing:
+    """What is being done before time 0."""
+
+    what = "nothing"
+
+
+async def settled(made: Any) -> Any:
+    """What an async method gives once awaited, and a plain one at once."""
+    return await made if isinstance(made, Awaitable) else made
+
 
 _OBSERVE, _FEEDBACK, _REHEARSE = range(3)
 
@@ -39,7 +51,7 @@ def _timeline(history: Sequence[tuple[Event, Label | None]], rehearsed: bool) ->
 
 
 async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Event, Label | None]], setup: Setup,
-                  recent: Recent, book: LabelBook) -> None:  # fmt: skip
+                  recent: Recent, book: LabelBook, doing: Doing) -> None:  # fmt: skip
     """Open the agent and build the memory; runs inside the agent's lane.
 
     Args:
@@ -49,30 +61,36 @@ async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Eve
         setup: what the agent is opened with.
         recent: gets the last events, so that the history view reaches back before time 0.
         book: gets the labels.
+        doing: is told what is being done, for the sentence that says what failed.
     """
     if hasattr(agent, "open"):
-        await agent.open(setup)
+        doing.what = "the agent's open"
+        await settled(agent.open(setup))
     rehearse = getattr(agent, "rehearse", None)
     for t, what, i in _timeline(history, rehearse is not None):
         event, label = history[i]
         if what == _OBSERVE:
             recent.remember(event)
             if memory is not None:
+                doing.what = "the memory's observe"
                 await memory.observe(event)
         elif what == _FEEDBACK:
             assert label is not None
             if memory is not None:
+                doing.what = "the memory's feedback"
                 book.add(event, label)
                 await memory.feedback(event, label)
         else:
             assert rehearse is not None
             meter = SilentMeter()
-            await rehearse(_question(event, t, setup, memory, recent, book, meter), label)
+            doing.what = "the agent's rehearse"
+            await settled(rehearse(_question(event, t, setup, memory, recent, book, meter), label))
             meter.close()
     recent.open = None
     maintain = getattr(memory, "maintain", None)
     if maintain is not None:
-        await maintain(0)
+        doing.what = "the memory's maintain"
+        await settled(maintain(0))
 
 
 def _question(event: Event, t: int, setup: Setup, memory: Memory | None, recent: Recent, book: LabelBook,

@@ -16,9 +16,10 @@ from simulator.core.operators import operators
 from simulator.core.protocols import Agent, Memory
 from simulator.core.types import MS, Event, Label, Observation
 from simulator.runs.answers import Answer, from_outcome
+from simulator.runs.blame import trace
 from simulator.runs.config import Settings
 from simulator.runs.journal import Journal
-from simulator.runs.lanes import InlineLane, Lane, Outcome, ThreadLane, as_work
+from simulator.runs.lanes import InlineLane, Lane, Outcome, ThreadLane, Work
 from simulator.runs.records import Kind
 from simulator.timing.clock import pause, real_ns
 from simulator.timing.latency import Call
@@ -30,6 +31,7 @@ __all__ = ["Seam"]
 Look = Callable[[SilentMeter], Observation]
 _NO_TOKENS: Mapping[str, int] = MappingProxyType({})
 PREPARE_LIMIT_NS = 3600 * 10**9
+TRACES = 20
 CLOSE_LIMIT_NS = 5 * 10**9
 GUARD_NS = 60 * 10**9
 
@@ -59,6 +61,7 @@ class Seam:
         self.agent_ns = 0
         self.n_guarded = 0
         self.demoted = False
+        self.traces: dict[str, str] = {}
 
     @property
     def inline(self) -> bool:
@@ -101,10 +104,23 @@ class Seam:
             self.stop_running()
 
         async with beside(listen):
-            outcome = await self.lane.run(as_work(work), PREPARE_LIMIT_NS)
+            outcome = await self._call(work, PREPARE_LIMIT_NS)
         if self._inline is not None:
             self._inline.slow = False  # building is not answering
         return outcome.service_ns, outcome.error
+
+    async def _call(self, work: Work, limit_ns: int) -> Outcome:
+        outcome = await self.lane.run(work, limit_ns)
+        if outcome.raised is not None:
+            self._keep_trace(outcome)
+        return outcome
+
+    def _keep_trace(self, outcome: Outcome) -> None:
+        """The first traceback of each error, for people; it stays out of the log."""
+        assert outcome.error is not None
+        assert outcome.raised is not None
+        if outcome.error[1] not in self.traces and len(self.traces) < TRACES:
+            self.traces[outcome.error[1]] = trace(outcome.raised)
 
     async def decide(self, snapshot: int, look: Look, moment_ns: int | None = None, what: str = "decide", *,
                      begun_real_ns: int | None = None) -> Answer:  # fmt: skip
@@ -115,7 +131,7 @@ class Seam:
             return self._journal.finish() if what == "finish" else self._journal.decision(snapshot, moment_ns)
         meter = CallMeter(begun_real_ns) if self._timed else SilentMeter()
         observation = look(meter)
-        outcome = await self.lane.run(lambda: self._ask[what](observation), self._limit_ns)
+        outcome = await self._call(lambda: self._ask[what](observation), self._limit_ns)
         return self._answer(outcome, meter, snapshot, what)
 
     def decide_now(self, snapshot: int, look: Look) -> Answer:
@@ -124,6 +140,8 @@ class Seam:
         observation = look(meter)
         assert self._inline is not None
         outcome = self._inline.run_now(lambda: self._ask["decide"](observation))
+        if outcome.raised is not None:
+            self._keep_trace(outcome)
         return self._answer(outcome, meter, snapshot, "decide")
 
     def _answer(self, outcome: Outcome, meter: SilentMeter, snapshot: int, what: str) -> Answer:
@@ -140,9 +158,9 @@ class Seam:
         assert memory is not None
         begun = real_ns() if begun_real_ns is None else begun_real_ns
         if label is None:
-            outcome = await self.lane.run(lambda: memory.observe(event), self._limit_ns)
+            outcome = await self._call(lambda: memory.observe(event), self._limit_ns)
         else:
-            outcome = await self.lane.run(lambda: memory.feedback(event, label), self._limit_ns)
+            outcome = await self._call(lambda: memory.feedback(event, label), self._limit_ns)
         number = event.id.rpartition("/")[2]
         charge = self._charge(outcome, int(number) if number.isdigit() else 0, what, _NO_TOKENS, begun)
         error = outcome.error
@@ -200,6 +218,6 @@ class Seam:
         call = getattr(self._agent, what, None)
         if call is None:
             return True
-        outcome = await self.lane.run(as_work(call), CLOSE_LIMIT_NS)
+        outcome = await self._call(call, CLOSE_LIMIT_NS)
         self.agent_ns += outcome.service_ns
         return outcome.error is None

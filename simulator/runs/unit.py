@@ -19,7 +19,7 @@ from simulator.runs.config import Settings, check
 from simulator.runs.engine import Engine, Interrupt
 from simulator.runs.history import Recent
 from simulator.runs.journal import Journal
-from simulator.runs.prepare import prepare
+from simulator.runs.prepare import Doing, prepare
 from simulator.runs.seam import Seam
 from simulator.session import truth as truths
 from simulator.session.segmentation import Segmenter
@@ -31,7 +31,7 @@ from simulator.timing.tasks import beside
 
 __all__ = ["LOG", "TRUTH", "UnitPlan", "UnitResult", "is_done", "play_unit"]
 
-LOG, TRUTH = "decisions.jsonl", "truth.json"
+LOG, TRUTH, TRACES = "decisions.jsonl", "truth.json", "errors.txt"
 _SYNC_NS = 10**9
 
 
@@ -145,18 +145,19 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
     seam = Seam(agent, memory, s, plan.source.session, journal)
     recent = Recent(Segmenter(plan.source.user, plan.source.session, plan.segmentation), plan.window_ns)
     book = LabelBook()
-    cold, failed = None, None
+    cold, failed, doing = None, None, Doing()
     if journal is None:
         who = (plan.source.session, plan.source.user, profile, plan.intentions)
         setup = Setup(*who, s.seed, plan.truth.period_ns, s.protocol)
-        work = partial(prepare, agent, memory, plan.history, setup, recent, book)
+        work = partial(prepare, agent, memory, plan.history, setup, recent, book, doing)
         cold, failed = await seam.prepare(work, lambda: interrupt.asked)
     log = runlog.LogWriter(folder / LOG)
     log.header(plan.header())
     if failed is not None:
         log.close()
         await seam.close()
-        said = f"agent and memory could not be made ready (open, history, rehearsal): {failed[1]}"
+        write_traces(folder, seam.traces)
+        said = f"not played, {doing.what} failed before time 0: {failed[1]}"
         return UnitResult(plan.key, error="interrupted" if interrupt.asked else said, cold_start_ns=cold)
     pace = _pace(s, interrupt)
     engine = Engine(plan.source, plan.truth, seam, memory, book, recent, profile, s, log, pace, interrupt)
@@ -172,6 +173,7 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
     finally:
         with anyio.CancelScope(shield=True):
             stats = await seam.stats()
+            write_traces(folder, seam.traces)
             if not await seam.close():
                 engine.notes["close_failed"] = 1
     counts = asdict(engine.tally)
@@ -195,6 +197,14 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
 def _lay_out(folder: Path, truth: Truth) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     truths.write(truth, folder / TRUTH)
+
+
+def write_traces(folder: Path, traces: Mapping[str, str]) -> None:
+    """Tracebacks of foreign code beside the log, one of each kind; no file where there were none."""
+    file = folder / TRACES
+    file.unlink(missing_ok=True)
+    if traces:
+        file.write_text("\n".join(f"# {said}\n{trace}" for said, trace in traces.items()), encoding="utf-8")
 
 
 def _inert(memory: Memory) -> bool:

@@ -160,7 +160,7 @@ def test_an_agent_that_cannot_be_opened_leaves_units_that_erred(
     make_session(tmp_path / "s", 10)
     done = proact("run", "s", "--agent", "mine.py:NeverOpens", "--memory", "none", "--out", "o", "--json")
     assert done.code == 3
-    assert "unit s: agent and memory could not be made ready" in done.err
+    assert "unit s: not played, the agent's open failed before time 0" in done.err
     assert "not today" in done.err
     assert "Traceback" not in done.err
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simulator.core.errors import UsageError
 from simulator.core.types import MS, SECOND, SILENT, Decision, Observation, Offer, Setup
 from simulator.runs import lanes, seam
 from simulator.runs.engine import Interrupt
@@ -273,16 +275,33 @@ def test_kinds_of_text_and_numbers_that_mean_well_are_taken(tmp_path: Path) -> N
     assert offers[6].text == "half a pair \ud83d, a null \x00 and a line\u2028end", "kept, and the file is UTF-8"
 
 
-def test_something_that_is_no_agent_errs_at_each_call(tmp_path: Path) -> None:
+def test_a_plain_decide_is_an_agent_and_something_without_it_is_refused(tmp_path: Path) -> None:
     class Plain:
         def decide(self, seen: Observation) -> Decision:
-            return SILENT
+            return names(seen)
+
+    class PlainInline(Plain):
+        inline = True
 
     class Without:
         pass
 
-    assert measured(Plain, tmp_path / "1").errors == ["agent_error"] * 4
-    assert measured(Without, tmp_path / "2").errors == ["agent_error"] * 4
+    assert len(measured(Plain, tmp_path / "1").log.offers()) == 4
+    assert len(measured(PlainInline, tmp_path / "2").log.offers()) == 4
+    with pytest.raises(UsageError, match="Without has no method decide"):
+        measured(Without, tmp_path / "3")
+
+
+def test_an_error_names_the_agents_own_line_and_its_traceback_lies_beside_the_log(tmp_path: Path) -> None:
+    def crash(seen: Observation) -> Decision:
+        raise KeyError("no such thing")
+
+    played = measured(crash, tmp_path)
+    (text,) = {r["error"]["text"] for r in played.log.full.values()}
+    assert re.fullmatch(r"KeyError: 'no such thing' \(test_agents_that_misbehave.py:\d+\)", text)
+    told = (tmp_path / "errors.txt").read_text()
+    assert told.count("Traceback") == 1
+    assert "in crash" in told
 
 
 METER_NONSENSE: dict[str, Callable[[Any], Any]] = {

@@ -8,24 +8,26 @@ from typing import Any
 import pytest
 
 from simulator.core.errors import UsageError
+from simulator.core.types import SILENT, Decision, Observation
 from simulator.runs.config import CLOCKS, PROTOCOLS, Settings, check
 from simulator.timing.latency import parse_latency
 from simulator.timing.mailbox import parse_policy
 
 
 class Plain:
-    pass
+    async def decide(self, seen: Observation) -> Decision:
+        return SILENT
 
 
-class Stateless:
+class Stateless(Plain):
     concurrent = "stateless"
 
 
-class Background:
+class Background(Plain):
     background = True
 
 
-class Both:
+class Both(Plain):
     concurrent = "stateless"
     background = True
 

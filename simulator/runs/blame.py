@@ -1,0 +1,54 @@
+"""What foreign code raised: in words for the log, in full for whoever mends it. Its own ``__str__`` may raise too."""
+
+from __future__ import annotations
+
+import contextlib
+import sysconfig
+import traceback
+from pathlib import Path
+
+from simulator.core.errors import quote
+
+__all__ = ["said", "trace"]
+
+_HOUSE = str(Path(__file__).resolve().parents[1])
+_LIBRARY = sysconfig.get_paths()["stdlib"]
+_SITE = sysconfig.get_paths()["purelib"]
+
+
+def said(error: BaseException) -> tuple[str, str]:
+    """A record's (kind, text): type, message, and the file and line of the agent's that it came from."""
+    text = ""
+    with contextlib.suppress(BaseException):
+        text = str(error)
+    where = _where(error)
+    message = f": {quote(text, 200)[1:-1]}" if text else ""
+    return "agent_error", f"{type(error).__name__}{message}" + (f" ({where})" if where else "")
+
+
+def trace(error: BaseException) -> str:
+    """The whole traceback, without the simulator's own frames at its top."""
+    with contextlib.suppress(BaseException):
+        shown = error.__traceback__
+        while shown is not None and shown.tb_next is not None and _ours(shown.tb_frame.f_code.co_filename):
+            shown = shown.tb_next
+        return "".join(traceback.format_exception(type(error), error, shown))
+    return f"{type(error).__name__} (its traceback cannot be shown)\n"
+
+
+def _where(error: BaseException) -> str | None:
+    """The innermost line that is neither ours nor Python's."""
+    with contextlib.suppress(BaseException):
+        frames = traceback.extract_tb(error.__traceback__)
+        for frame in reversed(frames):
+            if not _ours(frame.filename) and not _pythons(frame.filename):
+                return f"{Path(frame.filename).name}:{frame.lineno}"
+    return None
+
+
+def _ours(file: str) -> bool:
+    return file.startswith(_HOUSE)
+
+
+def _pythons(file: str) -> bool:
+    return file.startswith("<") or (file.startswith(_LIBRARY) and not file.startswith(_SITE))
