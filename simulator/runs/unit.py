@@ -204,7 +204,7 @@ def write_traces(folder: Path, traces: Mapping[str, str]) -> None:
     file = folder / TRACES
     file.unlink(missing_ok=True)
     if traces:
-        file.write_text("\n".join(f"# {said}\n{trace}" for said, trace in traces.items()), encoding="utf-8")
+        file.write_text("\n".join(f"# {said}\n{trace}" for said, trace in traces.items()), "utf-8", "backslashreplace")
 
 
 def _inert(memory: Memory) -> bool:
