@@ -20,6 +20,7 @@ from simulator.session.truth import Truth
 
 __all__ = [
     "FEW",
+    "NOT_PLAYED",
     "PROTOCOLS",
     "Context",
     "Metric",
@@ -34,6 +35,8 @@ __all__ = [
 PROTOCOLS = ("stream", "moments", "trajectory")
 FEW = 10
 """A figure that rests on fewer events than this is flagged ``few`` and shown greyed."""
+NOT_PLAYED = "no unit was played"
+"""Why a run without a played unit has no figure."""
 
 T = TypeVar("T")
 
@@ -195,7 +198,9 @@ def score_run(
 ) -> dict[str, Any]:
     """Score the sessions of one run; the result is what ``scores.json`` holds.
 
-    Sessions of which no needs are known give latency only. Nothing here depends on the order of ``units``.
+    Sessions of which no needs are known give latency only. A unit that was not played (its log holds neither a decision
+    nor an end, as when the agent could not be opened) enters no figure and is counted as ``not_played``; where none was
+    played every figure is null. Nothing here depends on the order of ``units``.
 
     Args:
         units: the sessions, each with its log and truth.
@@ -217,8 +222,10 @@ def score_run(
     units = sorted(units, key=lambda u: u.key)
     if len({u.key for u in units}) < len(units):
         raise UsageError("two units have the same key")
-    context = Context(protocol, Gate.parse(gate), embedder, twins or {})
-    known = [u for u in units if (u.truth.intents is not None if protocol == "trajectory" else u.truth.known)]
+    played = [u for u in units if _was_played(u)]
+    twins = {key: twin for key, twin in (twins or {}).items() if _was_played(twin)}
+    context = Context(protocol, Gate.parse(gate), embedder, twins)
+    known = [u for u in played if (u.truth.intents is not None if protocol == "trajectory" else u.truth.known)]
     result: dict[str, Any] = {
         "schema": 1,
         "protocol": protocol,
@@ -226,7 +233,7 @@ def score_run(
         "latency_source": " + ".join(sorted({str(u.log.header.get("latency_source", "unknown")) for u in units})),
         "sees_truth": any(bool(u.log.header.get("sees_truth")) for u in units),
         "n_units": len(units),
-        "counts": {**_counts(units), "sessions_without_truth": len(units) - len(known)},
+        "counts": {**_counts(units), "sessions_without_truth": len(played) - len(known)},
         "scores": {},
         "details": {},
         "reference": {},
@@ -237,9 +244,21 @@ def score_run(
         if protocol not in scorer.protocols:
             fit = ", ".join(n for n in scorers if protocol in scorers.make(n).protocols)
             raise UsageError(f"scorer {quote(name)} does not fit protocol {quote(protocol)}; these do: {fit}")
-        if scored := (known if scorer.needs_truth else units):
+        if scored := (known if scorer.needs_truth else played):
             _enter(result, name, scorer, scored, context)
+        elif not played:
+            _put(result, name, [Score(m, None, 0, NOT_PLAYED) for m in scorer.metrics if protocol in m.protocols])
     return result
+
+
+def _was_played(unit: Unit) -> bool:
+    return len(unit.log) > 0 or unit.log.complete
+
+
+def _put(result: dict[str, Any], name: str, found: Sequence[Score]) -> None:
+    for score in found:
+        result["scores"][score.metric.name] = score.value
+        result["details"][score.metric.name] = {"scorer": name, **score.details()}
 
 
 def _enter(result: dict[str, Any], name: str, scorer: Scorer[Any], units: Sequence[Unit], context: Context) -> None:
@@ -247,9 +266,7 @@ def _enter(result: dict[str, Any], name: str, scorer: Scorer[Any], units: Sequen
         return [s for s in scorer.figures(some) if context.protocol in s.metric.protocols]
 
     tallies = [scorer.tally(unit, context) for unit in units]
-    for score in figures(tallies):
-        result["scores"][score.metric.name] = score.value
-        result["details"][score.metric.name] = {"scorer": name, **score.details()}
+    _put(result, name, figures(tallies))
     if rows := scorer.reference(tallies):
         result["reference"][name] = dict(rows)
     for unit, tally in zip(units, tallies, strict=True):
@@ -259,7 +276,11 @@ def _enter(result: dict[str, Any], name: str, scorer: Scorer[Any], units: Sequen
 
 
 def _counts(units: Sequence[Unit]) -> dict[str, int]:
-    """What happened, in whole numbers; errors and unparsed answers are a third outcome beside right and wrong."""
+    """What happened, in whole numbers; errors and unparsed answers are a third outcome beside right and wrong.
+
+    Of a unit that was not played nothing counts but that: its needs were nobody's to serve.
+    """
+    n_all, units = len(units), [u for u in units if _was_played(u)]
     kinds = {kind: sum(int((u.log.kind == kind).sum()) for u in units) for kind in Kind}
     return {
         "decisions": sum(len(u.log) for u in units),
@@ -269,4 +290,5 @@ def _counts(units: Sequence[Unit]) -> dict[str, int]:
         "after_end": sum(int(((u.log.flags & Flag.AFTER_END) != 0).sum()) for u in units),
         "interrupted": sum(not u.log.complete for u in units),
         "torn": sum(u.log.torn for u in units),
+        "not_played": n_all - len(units),
     }

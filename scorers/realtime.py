@@ -58,9 +58,13 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """One session: both strengths, and what does not depend on content."""
+    """One session: both strengths, and what does not depend on content.
+
+    ``n_delivered`` offers left the agent; those that surfaced are judged.
+    """
 
     strengths: Mapping[str, Strength]
+    n_delivered: int
     needs: tuple[Opportunity, ...]
     ceiling: float
     active_ns: int
@@ -96,6 +100,7 @@ class Realtime:
         kinds: dict[str, Content] = {"": content(self.matcher, context.embedder), "@timing": AnyContent()}
         return Tally(
             strengths={end: self._strength(unit, raw, offers, needs, kind, instant) for end, kind in kinds.items()},
+            n_delivered=len(raw),
             needs=needs,
             ceiling=_ceiling(truth, needs),
             active_ns=truth.active_ns,
@@ -175,6 +180,8 @@ class Realtime:
         judged = [j for s in full for j in s.judged]
         n_needs = sum(s.n_needs for s in full)
         sheet.put("interruptions_per_hour", _per_hour(len(judged), active))
+        delivered = sum(t.n_delivered for t in tallies)
+        sheet.put("held_back", delivered - len(judged), delivered)
         on_time = [j for j in judged if j.verdict is Verdict.ON_TIME]
         saved = sum(max(0, lead) for lead in _leads(on_time))
         sheet.put("seconds_saved_per_hour", ratio(saved * 3600, active, "active time", len(on_time)))

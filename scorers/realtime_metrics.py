@@ -79,6 +79,7 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
     add("unwanted_per_hour", each("(surfaced - on_time)"), "1/h", ">= 0", "down", True)
     add("false_alarms_per_hour", each("false_alarm"), "1/h", ">= 0", "down", True)
     add("interruptions_per_hour", each("surfaced"), "1/h", ">= 0", "down")
+    add("held_back", "delivered offers that the gate kept from surfacing", "count", ">= 0", "-")
     add("lead_s", "median of user's act - arrival, over on_time", "s", "any", "up", True)
     add("seconds_saved_per_hour", each("sum of leads above 0"), "s/h", ">= 0", "up")
     for point in ("delay_s", "delay_s@p10", "delay_s@p90"):

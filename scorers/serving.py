@@ -33,8 +33,8 @@ _LATENCIES = {
 }
 _POINTS = ("mean", "p50", "p90", "p95", "p99", "max")
 _FAILED = (
-    "; nearest rank; a failed call counts max(its charge, the timeout), a superseded or cancelled one its time until "
-    "it was stopped (censored)"
+    "; nearest rank; a failed call's charge (actionable - started) is raised to the timeout where it is less, its wait "
+    "before the start is added as to any other; a superseded or cancelled one counts until it was stopped (censored)"
 )
 _AGE = "of t - newest capture delivered by t, over active time; counts from 0 or the end of a gap while there is none"
 _KEEPS_UP = (

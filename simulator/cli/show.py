@@ -27,8 +27,13 @@ HEADLINES = {
     "trajectory": ("S_final", "F1_avg", "FPS_norm", "P", "R", "FPS", "scheduled_latency@p95"),
 }  # fmt: skip
 CLASSES = ("on_time", "redundant", "stale", "early", "wrong_content", "false_alarm")
+OFFERS = (*CLASSES, "held_back")
+"""Every delivered offer is one of these."""
 ALWAYS = ("decisions", "offer", "error", "unparsed", "opportunities")
-IF_ANY = ("superseded", "cancelled", "unservable", "after_end", "interrupted", "torn", "sessions_without_truth")
+IF_ANY = ("unservable", "superseded", "cancelled", "after_end", "interrupted", "torn", "not_played",
+          "sessions_without_truth")  # fmt: skip
+TRUTH = {"stream": "windows of need", "moments": "windows of need", "trajectory": "intents"}
+"""What each protocol is scored against."""
 _GAP = 2
 
 
@@ -67,9 +72,9 @@ def _rows(runs: Sequence[Scores]) -> list[list[Row]]:
     """Sections of rows: a name, which way is better, and a cell a run."""
     sections = [
         [row for metric in _headlines(runs) if (row := _metric(metric, runs)) is not None],
-        _counts(runs, [r["counts"] for r in runs], ALWAYS, IF_ANY),
-        _counts(runs, [_classes(r) for r in runs], CLASSES if any(_classes(r) is not None for r in runs) else (), ()),
-        _counts(runs, [r.get("notes", {}) for r in runs], (), sorted({k for r in runs for k in r.get("notes", {})})),
+        _counts([_happened(r) for r in runs], ALWAYS, IF_ANY),
+        _counts([_offers(r) for r in runs], OFFERS, ()),
+        _counts([r.get("notes", {}) for r in runs], (), sorted({k for r in runs for k in r.get("notes", {})})),
     ]
     return [section for section in sections if section]
 
@@ -95,17 +100,39 @@ def _figure(detail: Mapping[str, Any] | None) -> Text:
     return Text.assemble((text, "dim" if detail.get("few") else ""), (f" n{detail['n']}", "dim"))
 
 
-def _counts(runs: Sequence[Scores], counts: Sequence[Mapping[str, int] | None], always: Iterable[str],
-            if_any: Iterable[str]) -> list[Row]:  # fmt: skip
-    """Rows of whole numbers; those of ``if_any`` where one of the runs has some. None: not known of that run."""
-    shown = [*always, *(k for k in if_any if any((c or {}).get(k) for c in counts))]
-    return [(Text(k), Text(), [Text("-" if c is None else str(c.get(k, 0))) for c in counts]) for k in shown]
+Counts = Mapping[str, int | None]
 
 
-def _classes(scores: Scores) -> Counter[str] | None:
-    """How many surfaced offers were what; None where nobody classified them."""
+def _counts(counts: Sequence[Counts | None], always: Iterable[str], if_any: Iterable[str]) -> list[Row]:
+    """Rows of whole numbers; those of ``if_any`` where one of the runs has some.
+
+    None, for a number or all of them: not known of that run. What is known of no run has no row.
+    """
+    found = {k: [None if c is None else c.get(k, 0) for c in counts] for k in (*always, *if_any)}
+    shown = [k for k in always if any(n is not None for n in found[k])] + [k for k in if_any if any(found[k])]
+    return [(Text(k), Text(), [Text("-" if n is None else str(n)) for n in found[k]]) for k in shown]
+
+
+def _happened(scores: Scores) -> Counts:
+    """A run's counts; those of needs only where it was scored against needs and they are known."""
+    counts: Mapping[str, int] = scores["counts"]
+    scored = _played(scores) > counts["sessions_without_truth"] and scores["protocol"] != "trajectory"
+    return counts if scored else {**counts, "opportunities": None, "unservable": None}
+
+
+def _played(scores: Scores) -> int:
+    n: int = scores["n_units"] - scores["counts"].get("not_played", 0)
+    return n
+
+
+def _offers(scores: Scores) -> Counts | None:
+    """How many delivered offers were what; None where nobody classified them."""
     told = [u["offers"] for u in scores["units"].values() if "offers" in u]
-    return Counter(offer["class"] for offers in told for offer in offers) if told else None
+    if not told:
+        return None
+    held = scores["details"].get("held_back", {}).get("value")
+    classes = Counter(offer["class"] for offers in told for offer in offers)
+    return {**classes, "held_back": None if held is None else int(held)}
 
 
 def _chunks(names: Sequence[str], rows: Sequence[Sequence[Row]], width: int) -> list[list[int]]:
@@ -167,6 +194,13 @@ def _remarks(runs: Mapping[str, Scores]) -> list[str]:
     said = [f"latency: {sources}; n: events a figure rests on, dim where fewer than 10"] if runs else []
     missing: dict[str, None] = {}
     for scores in runs.values():
+        if not _played(scores):
+            missing |= dict.fromkeys(d["reason"] for d in scores["details"].values())
+            continue
+        if n := scores["counts"]["sessions_without_truth"]:
+            protocol = scores["protocol"]
+            of = f"{n} of {_played(scores)} sessions have no truth for protocol {protocol}"
+            missing[f"{of} (no {TRUTH[protocol]}): latency only"] = None
         for metric in HEADLINES[scores["protocol"]]:
             detail = scores["details"].get(metric)
             if detail is not None and detail["value"] is None:

@@ -67,6 +67,16 @@ def test_what_offers_were_is_counted() -> None:
     }
     found = {name: counted[name] for name in CLASSES}
     assert found == {name: ["0" if name == "wrong_content" else "1"] for name in CLASSES}
+    assert counted["held_back"] == ["0"]
+
+
+def test_what_the_gate_held_back_is_a_row_below_the_classes() -> None:
+    said = log([D(t, t + 1, ["Debug"]) for t in range(10, 30)], released=120)
+    scores = score_run([Unit("s", said, truth(120, [need("A", 10, 90)]))], "stream") | {"notes": {}}
+    lines = [line.split() for line in _text(ScoreTable({"r": scores})).splitlines()]
+    below = lines[lines.index(["on_time", "1"]) :]
+    assert ["held_back", "19"] in below
+    assert below.index(["false_alarm", "0"]) + 1 == below.index(["held_back", "19"])
 
 
 def test_a_missing_headline_says_why() -> None:
@@ -103,7 +113,34 @@ def test_a_run_without_truth_shows_latency_and_no_classes() -> None:
     assert "scheduled_latency@p95" in text
     assert "false_alarm" not in text
     assert "F1_rt" not in text
+    assert "opportunities" not in text
+    assert "held_back" not in text
     assert ["sessions_without_truth", "1"] in [line.split() for line in text.splitlines()]
+    said = "1 of 1 sessions have no truth for protocol stream (no windows of need): latency only"
+    assert said in " ".join(text.split())
+
+
+def test_a_trajectory_without_intents_says_so_and_shows_no_row_of_needs() -> None:
+    unit = Unit("s", log([D(1, 2)], released=10), truth(100, [need("A", 10, 30)]))
+    text = _text(ScoreTable({"r": score_run([unit], "trajectory") | {"notes": {}}}))
+    assert "1 of 1 sessions have no truth for protocol trajectory (no intents): latency only" in " ".join(text.split())
+    assert "scheduled_latency@p95" in text
+    assert "opportunities" not in text
+
+
+def test_needs_are_unknown_only_in_the_run_that_does_not_know_them() -> None:
+    blind = score_run([Unit("s", log([D(1, 2)], released=10), truth(10, known=False))], "stream") | {"notes": {}}
+    lines = [line.split() for line in _text(ScoreTable({"a": _stream(), "b": blind})).splitlines()]
+    assert ["opportunities", "2", "-"] in lines
+    assert ["held_back", "0", "-"] in lines
+
+
+def test_where_nothing_was_played_the_one_reason_is_said_once() -> None:
+    unit = Unit("s", log([], interrupted=True), truth(100, [need("A", 10, 30)]))
+    text = _text(ScoreTable({"r": score_run([unit], "stream") | {"notes": {}}}))
+    assert text.count("no unit was played") == 1
+    assert ["not_played", "1"] in [line.split() for line in text.splitlines()]
+    assert "0.000" not in text
 
 
 def test_an_invalid_run_is_told_by_unit_and_reason(tmp_path: Path) -> None:

@@ -85,9 +85,46 @@ def test_the_order_of_sessions_changes_nothing() -> None:
     assert json.dumps(score_run(units, "stream")) == json.dumps(score_run(units[::-1], "stream"))
 
 
-def test_no_run_at_all_is_a_result_too() -> None:
-    told = score_run([], "stream")
-    assert (told["n_units"], told["scores"]) == (0, {})
+def _failed_to_open(key: str, known: bool = True) -> Unit:
+    return Unit(key, log([], interrupted=True), truth(3600, [need("A", 10, 30)], known=known))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("units", [[], [_failed_to_open("s")], [_failed_to_open("s"), _failed_to_open("t", False)]])
+def test_where_no_unit_was_played_no_figure_is_a_number(protocol: str, units: list[Unit]) -> None:
+    told = score_run(units, protocol)
+    assert told["details"].keys() == told["scores"].keys() > {"scheduled_latency@p95"}
+    assert {d["reason"] for d in told["details"].values()} == {"no unit was played"}
+    assert set(told["scores"].values()) == {None}
+    assert told["counts"] == dict.fromkeys(told["counts"], 0) | {"not_played": len(units)}
+
+
+def test_a_unit_that_was_not_played_changes_no_figure() -> None:
+    alone, beside = (score_run(units, "stream") for units in ([unit()], [_failed_to_open("b"), unit()]))
+    assert beside["scores"] == alone["scores"]
+    assert beside["counts"] == alone["counts"] | {"not_played": 1}
+    assert beside["units"]["b"]["scores"] == {}
+    twin = Unit("s", log([], interrupted=True), unit().truth)
+    assert score_run([unit()], "stream", twins={"s": twin})["scores"]["F1_instant"] is None
+
+
+def test_a_silent_unit_and_one_that_was_interrupted_were_played() -> None:
+    never_asked = Unit("s", log([], released=3600), unit().truth)
+    cut = Unit("t", log([D(12, 14)], interrupted=True), unit().truth)
+    told = score_run([never_asked, cut], "stream")
+    assert (told["counts"]["not_played"], told["counts"]["interrupted"], told["scores"]["R_rt"]) == (0, 1, 0)
+
+
+def test_classes_and_what_the_gate_held_back_are_all_that_was_delivered() -> None:
+    repeats = Unit("s", log([D(t, t + 1, ["Debug"]) for t in range(5, 25)]), truth(3600, [need("A", 10, 30)]))
+    gated, free = score_run([repeats], "stream"), score_run([repeats], "stream", "off")
+    assert gated["details"]["held_back"]["n"] == free["details"]["held_back"]["n"] == 20
+    assert (gated["scores"]["held_back"], free["scores"]["held_back"]) == (19, 0)
+    assert sum(gated["details"]["P_rt"]["classes"].values()) == 1
+    assert gated["units"]["s"]["scores"]["held_back"] == 19
+    # The one that surfaced came before the need, and the gate then held back those that would have served it.
+    assert (gated["scores"]["R_rt"], free["scores"]["R_rt"]) == (0, 1)
+    assert gated["details"]["P_rt"]["classes"]["early"] == 1
 
 
 def test_a_figure_is_never_nan_and_never_without_value_and_reason() -> None:

@@ -30,6 +30,12 @@ def test_percentiles_are_nearest_rank() -> None:
     assert [scores[f"service_time@{p}"] for p in ("p50", "p90", "p95")] == [100, 180, 190]
 
 
+def test_the_wait_before_a_failed_call_is_added_to_the_timeout() -> None:
+    scores = score([D(0, 3, started=2, kind=Kind.ERROR)], timeout_ns=30_000_000_000)["scores"]
+    found = {name: scores[f"{name}@max"] for name in ("scheduled_latency", "service_time", "dispatch_delay")}
+    assert found == {"scheduled_latency": 32_000, "service_time": 30_000, "dispatch_delay": 2_000}
+
+
 def test_a_failed_call_counts_the_timeout_or_its_own_longer_time() -> None:
     failed = [D(0, 1, kind=Kind.ERROR), D(1, 41, started=31, kind=Kind.ERROR)]
     scores = score(failed, timeout_ns=30_000_000_000)["scores"]
