@@ -213,7 +213,8 @@ def _checked(paths: list[Path]) -> Iterator[tuple[Path, list[dict[str, Any]]]]:
 
 
 def _scenario_faults(scenario: Path) -> tuple[list[dict[str, Any]], list[Path]]:
-    """The first fault of a scenario, which is read as a run reads it; the sessions that it plays."""
+    """The first fault of a scenario, which is read as a run reads it, or what is odd of it; the sessions it plays."""
+    from simulator.session.check import check_needs
     from simulator.session.scenario import plays
     from simulator.sources.recording import Recording
 
@@ -222,7 +223,10 @@ def _scenario_faults(scenario: Path) -> tuple[list[dict[str, Any]], list[Path]]:
     except InputError as error:
         return [{"kind": "scenario", "severity": "damage", "sentence": str(error), "count": 1, "examples": ()}], []
     sources = [play.source for play in found]
-    return [], [source.header.folder for source in sources if isinstance(source, Recording)]
+    odd = check_needs(found[0].truth)  # windows are the same for every profile
+    return [asdict(finding) for finding in odd], [
+        source.header.folder for source in sources if isinstance(source, Recording)
+    ]
 
 
 def _report(place: Path, findings: list[dict[str, Any]]) -> Any:

@@ -20,8 +20,9 @@ from simulator.screen import pixels
 from simulator.session.quality import Sieve, duplicates
 from simulator.session.reader import Reader
 from simulator.session.schema import GAP_REASONS
+from simulator.session.truth import Truth
 
-__all__ = ["Finding", "Findings", "check"]
+__all__ = ["Finding", "Findings", "check", "check_needs"]
 
 Severity = Literal["damage", "warning", "note"]
 N_EXAMPLES = 5
@@ -85,6 +86,16 @@ def check(session: Path, *, intentions: tuple[str, ...] = INTENTIONS) -> list[Fi
             _intentions(reader, found, intentions)
         except InputError as error:
             found.add("damaged_table", "damage", "part of the database cannot be read", str(error))
+    return found.all()
+
+
+def check_needs(truth: Truth) -> list[Finding]:
+    """What is odd of the needs of a scenario: that there are some, and nobody could serve one."""
+    found = Findings()
+    if not truth.servable:
+        for need in truth.opportunities:
+            said = f"{quote(need.id)}: {need.opens_ns / SECOND:g} to {need.closes_ns / SECOND:g} s, {need.unservable}"
+            found.add("unservable", "warning", "all needs are unservable, so a run has nothing to be right about", said)
     return found.all()
 
 
@@ -247,6 +258,7 @@ def _events(reader: Reader, found: Findings) -> None:
 
 def _opportunities(reader: Reader, found: Findings) -> None:
     zero, end = reader.header.zero_ns, reader.header.end_ns
+    latest = end + reader.header.period_ns
     last: dict[str, tuple[int, str]] = {}
     columns = ("id", "opens_ns", "closes_ns", "intention", "acted_ns", "weight")
     for name, opens, closes, intention, acted, weight in reader.table(
@@ -258,6 +270,10 @@ def _opportunities(reader: Reader, found: Findings) -> None:
             continue
         if not 0 <= opens - zero < end:
             found.add("window_outside", "damage", "a window opens outside the session", where)
+        elif closes - zero > latest:
+            found.add("window_beyond", "damage", "a window closes after the session's end", where)
+        if acted is not None and acted - zero > latest:
+            found.add("acted_beyond", "damage", "the user acted after the session's end", where)
         if acted is not None and acted < opens:
             found.add("acted_before", "damage", "the user acted before the window opened", where)
         if weight is None or not weight > 0:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
+from pydantic_core import ErrorDetails
 
 from simulator.core.errors import InputError, nearest
 
@@ -186,7 +187,7 @@ _TAGS = frozenset({"word", "given", "file", "words"})
 
 
 def _sentence(error: ValidationError, where: Path) -> InputError:
-    fault = error.errors(include_url=False)[0]
+    fault = _telling(error)
     places = [p for p in fault["loc"] if p not in _TAGS]
     field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in places).lstrip(".") or None
     value = fault.get("input")
@@ -201,8 +202,21 @@ def _sentence(error: ValidationError, where: Path) -> InputError:
         options = fault.get("ctx", {}).get("expected", "")
         words = [w.strip(" '") for w in options.replace(" or ", ",").split(",")]
         return InputError(where, f"not one of the choices; {nearest(value, words)}", field=field, value=value)
-    said = None if isinstance(value, dict | list) else value
+    said = None if isinstance(value, dict | list) else str(value).lower() if isinstance(value, bool) else value
+    if fault["type"] == "model_type":  # pydantic would name a class of ours
+        want = f"a mapping; known keys: {', '.join(_model_at(places).model_fields)}"
+        if places == ["truth"]:
+            want = "a mapping with opportunities, assists or intents, or the word recorded or none"
+        return InputError(where, want, field=field, value=said)
     return InputError(where, str(fault["msg"]).removeprefix("Input "), field=field, value=said)
+
+
+def _telling(error: ValidationError) -> ErrorDetails:
+    """The first fault, but of a key that is missing the wrong one that stands in its place, if there is one."""
+    faults = error.errors(include_url=False)
+    first = faults[0]
+    wrong = [f for f in faults if f["type"] == "extra_forbidden" and f["loc"][:-1] == first["loc"][:-1]]
+    return wrong[0] if wrong and first["type"] == "missing" else first
 
 
 def _model_at(places: Sequence[Any]) -> type[BaseModel]:

@@ -110,7 +110,7 @@ class StatedTruth:
             kept = self.names.check(self.reader.file, f"opportunities row {name}, intention", str(intention))
             need = Opportunity(str(name), opens - zero, closes - zero, kept, None if acted is None else acted - zero,
                                query, float(weight), str(origin))  # fmt: skip
-            needs.append(self._sound(need, self.reader.file, f"opportunities row {name}"))
+            needs.append(self._sound(need, self.reader.file, f"opportunities row {name}", ", {}_ns"))
         self._apart(needs, self.reader.file, "opportunities")
         return tuple(needs), assists, "recorded: the session's own table of opportunities"
 
@@ -126,7 +126,7 @@ class StatedTruth:
         taken: set[str] = set()
         for i, given in enumerate(spec.opportunities):
             field = f"truth.opportunities[{i}]"
-            need = self._sound(self._need(given, i, field), self.where, field)
+            need = self._sound(self._need(given, i, field), self.where, field, ".{}_s")
             if need.id in taken:
                 raise InputError(self.where, "each id once", field=f"{field}.id", value=need.id)
             taken.add(need.id)
@@ -146,7 +146,8 @@ class StatedTruth:
             weight=given.weight,
         )
 
-    def _sound(self, need: Opportunity, where: Path, field: str) -> Opportunity:
+    def _sound(self, need: Opportunity, where: Path, field: str, column: str) -> Opportunity:
+        """The need, marked if nobody could have served it; ``column`` is how the file writes a time of it."""
         end = self.header.end_ns
         if need.closes_ns <= need.opens_ns:
             raise InputError(where, "the window must close after it opens", field=field, value=_span(need))
@@ -155,9 +156,18 @@ class StatedTruth:
             raise InputError(where, want, field=field, value=_span(need))
         if need.acted_ns is not None and need.acted_ns < need.opens_ns:
             raise InputError(where, "the user cannot act before the window opens", field=field, value=_span(need))
+        self._recorded_by_then(need.closes_ns, where, field + column.format("closes"))
+        self._recorded_by_then(need.acted_ns, where, field + column.format("acted"))
         if not 0 < need.weight < float("inf"):
             raise InputError(where, "a weight above 0", field=f"{field}.weight", value=need.weight)
         return mark_unservable(need, self.released, self.rule)
+
+    def _recorded_by_then(self, at_ns: int | None, where: Path, field: str) -> None:
+        """Refuse an instant after the recording; up to one period is what rounding and the last snapshot need."""
+        end, slack = self.header.end_ns, self.header.period_ns
+        if at_ns is not None and at_ns > end + slack:
+            want = f"this lies after the recording, which ends at {end / SECOND:g} s"
+            raise InputError(where, want, field=field, value=f"{at_ns / SECOND:g} s")
 
     def _apart(self, needs: Iterable[Opportunity], where: Path, field: str) -> None:
         last: dict[str, Opportunity] = {}
@@ -174,6 +184,7 @@ class StatedTruth:
             field = f"truth.assists[{i}]"
             if given.end_s < given.start_s:
                 raise InputError(self.where, "it must end after it starts", field=field)
+            self._recorded_by_then(to_ns(given.start_s), self.where, f"{field}.start_s")
             intention = None
             if given.intention is not None:
                 intention = self.names.check(self.where, f"{field}.intention", given.intention)

@@ -90,6 +90,10 @@ WINDOWS = {
         "    - {opens_s: 50, closes_s: 60, intention: Translation}\n",
         "truth.opportunities[0]: '50 to 60 s': the window must open within the session (0 to 20 s)",
     ),
+    "beyond the end": (
+        "    - {opens_s: 5, closes_s: 300, intention: Translation}\n",
+        "truth.opportunities[0].closes_s: '300 s': this lies after the recording, which ends at 20 s",
+    ),
     "NaN": (
         "    - {opens_s: .nan, closes_s: 5, intention: Translation}\n",
         "truth.opportunities[0].opens_s: 'nan': should be a finite number",
@@ -117,6 +121,19 @@ def test_a_fault_of_a_scenario_is_one_sentence_that_names_file_field_and_value(
     assert (code, records[-1]) == (2, {"event": "done", "checked": 2, "damaged": 1})
     assert sentence in records[0]["findings"][0]["sentence"]
     assert _bytes(here) == before
+
+
+def test_a_scenario_whose_needs_nobody_can_serve_is_played_and_warned_of(
+    here: Path, make_session: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _scenario(here / "case", make_session, "    - {opens_s: 1, closes_s: 2, intention: Translation}\n")
+    code, out, _ = _said(capsys, "dataset", "check", "case", "--json")
+    (odd,) = json.loads(out.splitlines()[0])["findings"]
+    assert (code, odd["severity"], odd["examples"]) == (0, "warning", ["'o0': 1 to 2 s, under 2 s"])
+    code, out, _ = _said(capsys, "dataset", "check", "case")
+    assert code == 0
+    assert "warning  all needs are unservable" in out
+    assert _said(capsys, "run", "case", *RUN)[0] == 0
 
 
 def test_a_top_level_key_that_is_unknown_is_told_with_the_nearest(

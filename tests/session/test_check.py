@@ -6,6 +6,7 @@ import sqlite3
 import struct
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,10 +14,11 @@ import pytest
 from PIL import Image
 
 from simulator.core.types import SECOND
-from simulator.session.check import Finding, check
+from simulator.session.check import Finding, check, check_needs
 from simulator.session.describe import burstiness, describe
 from simulator.session.schema import FILE_NAME
 from simulator.session.store import Writer
+from simulator.session.truth import Opportunity, Truth
 
 S = SECOND
 Spoil = Callable[[Path, sqlite3.Connection], object]
@@ -85,6 +87,8 @@ SPOILS: list[tuple[str, str, Spoil]] = [
      _sql("UPDATE screenshots SET event_id = 1 WHERE id < 9")),
     ("window_reversed", "damage", _sql("UPDATE opportunities SET closes_ns = opens_ns")),
     ("window_outside", "damage", _sql("UPDATE opportunities SET opens_ns = 9e10, closes_ns = 1e12, acted_ns = NULL")),
+    ("window_beyond", "damage", _sql("UPDATE opportunities SET closes_ns = 12e9")),
+    ("acted_beyond", "damage", _sql("UPDATE opportunities SET acted_ns = 12e9")),
     ("acted_before", "damage", _sql("UPDATE opportunities SET acted_ns = 0")),
     ("window_overlap", "damage",
      _sql("INSERT INTO opportunities (id, opens_ns, closes_ns, intention) VALUES ('p', 2e9, 3e9, 'Translation')")),
@@ -113,6 +117,15 @@ def test_each_fault_is_found_with_an_example(tmp_path: Path, kind: str, severity
     assert kind in found, found
     assert found[kind].severity == severity
     assert found[kind].count >= 1
+
+
+def test_needs_of_which_none_can_be_served_are_a_warning_and_one_that_can_is_enough() -> None:
+    served = Opportunity("a", S, 5 * S, "Translation")
+    short, unseen = replace(served, id="b", unservable="under 2 s"), replace(served, id="c", unservable="no snapshot")
+    (told,) = check_needs(Truth("s", "u", 10 * S, opportunities=(short, unseen)))
+    assert (told.severity, told.count, told.examples[0]) == ("warning", 2, "'b': 1 to 5 s, under 2 s")
+    for needs in ((), (served,), (short, served)):
+        assert check_needs(Truth("s", "u", 10 * S, opportunities=needs)) == []
 
 
 def test_damage_comes_first_and_is_counted_by_rows(tmp_path: Path) -> None:

@@ -220,6 +220,38 @@ BAD = [
         r"open within the session \(0 to 100 s\)",
     ),
     ("truth: {opportunities: [{opens_s: -1, closes_s: 5, intention: Translation}]}", "open within the session"),
+    (
+        "truth: {opportunities: [{opens_s: 5, closes_s: 300, intention: Translation}]}",
+        r"truth.opportunities\[0\].closes_s: '300 s': this lies after the recording, which ends at 100 s",
+    ),
+    (
+        "truth: {opportunities: [{opens_s: 5, closes_s: 9, acted_s: 101.5, intention: Translation}]}",
+        r"truth.opportunities\[0\].acted_s: '101.5 s': this lies after the recording, which ends at 100 s",
+    ),
+    (
+        "truth: {assists: [{start_s: 120, end_s: 130, intention: Translation}]}",
+        r"truth.assists\[0\].start_s: '120 s': this lies after the recording, which ends at 100 s",
+    ),
+    ("truth: yes", "truth: 'true': a mapping with opportunities, assists or intents, or the word recorded or none$"),
+    ("truth: 3", "truth: '3': a mapping with opportunities, assists or intents, or the word recorded or none$"),
+    ("truth:", "truth: a mapping with opportunities, assists or intents, or the word recorded or none$"),
+    (
+        "truth: {opportunities: [Translation]}",
+        r"opportunities\[0\]: 'Translation': a mapping; known keys: opens_s, closes_s, intention, acted_s, query",
+    ),
+    ("truth: {assists: [5]}", r"assists\[0\]: '5': a mapping; known keys: start_s, end_s, intention, query$"),
+    (
+        "truth: {opportunities: [{opens: 1, closes_s: 4, intention: Translation}]}",
+        r"opportunities\[0\].opens: unknown key; did you mean 'opens_s'\?",
+    ),
+    (
+        "truth: {opportunities: [{opens_s: 1, closes_s: 4, intention: Translation}, {opens_s: 5, closes: 9}]}",
+        r"opportunities\[1\].closes: unknown key; did you mean 'closes_s'\?",
+    ),
+    (
+        "polic: x\ntruth: {opportunities: [{opens_s: 1, intention: Translation}]}",
+        r"opportunities\[0\].closes_s: this key is missing",
+    ),
     ("truth: {opportunities: [{opens_s: 5, closes_s: 9, acted_s: 4, intention: Translation}]}", "cannot act before"),
     (
         "truth: {opportunities: [{opens_s: 5, closes_s: 9, intention: Transslation}]}",
@@ -265,6 +297,22 @@ def test_each_fault_of_a_file_is_one_sentence_that_names_it(tmp_path: Path, text
         plays([file])
     assert "\n" not in str(caught.value)
     assert str(tmp_path) in str(caught.value)
+
+
+def test_a_window_may_close_and_the_user_act_one_period_after_the_end(tmp_path: Path) -> None:
+    text = "truth: {opportunities: [{opens_s: 90, closes_s: 101, acted_s: 101, intention: Translation}]}"
+    (need,) = _only(_scenario(tmp_path / "mon", text)).truth.opportunities
+    assert (need.closes_ns, need.acted_ns, need.unservable) == (101 * S, 101 * S, None)
+
+
+def test_a_recorded_window_beyond_the_recording_is_refused_by_row(tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    with Writer(folder) as writer:
+        writer.add_rows(("tick", "captured_ns"), [(t, (t + 7) * S) for t in range(50)])
+        writer.opportunity(id="x", opens_ns=17 * S, closes_ns=70 * S, intention="Translation")
+    said = "session.db: opportunities row x, closes_ns: '63 s': this lies after the recording, which ends at 50 s"
+    with pytest.raises(InputError, match=said):
+        plays([folder])
 
 
 def test_windows_of_different_intentions_may_overlap(tmp_path: Path) -> None:
