@@ -39,6 +39,7 @@ class Options:
     speed: Annotated[int | None, _option("For elastic: idle stretches at most so many times real time.")] = None
     max_gap: Annotated[str | None, _option("For wall: idle real time to wait at most; stamps stay true.")] = None
     twin: Annotated[bool, _switch("Play a zero-charge twin of each unit too, for F1_instant.")] = False
+    again: Annotated[bool, _switch("Play all units anew, also those that are there.")] = False
     out: Annotated[Path | None, _option("The run's folder; default runs/AGENT-MEMORY-HASH.")] = None
     json: Annotated[bool, _switch("One JSON record a line on stdout, the last one 'done'.")] = False
 

@@ -28,7 +28,7 @@ class Progress:
     def __init__(self, console: Console, n_units: int, n_done: int) -> None:
         self._bar = _Bar(self, console)
         self._task = self._bar.add_task("units", total=n_units, completed=n_done, said="")
-        self._n_done, self._n_failed, self._errors = n_done, 0, 0
+        self._n_units, self._n_done, self._n_failed, self._errors = n_units, n_done, 0, 0
         self._plan: UnitPlan | None = None
         self._engine: Engine | None = None
 
@@ -46,6 +46,15 @@ class Progress:
         self._n_failed += result.error is not None
         self._errors += result.tally.get("errors", 0)
         self._plan = self._engine = None
+
+    def sentence(self) -> str:
+        """How far the running unit is; empty between units."""
+        if self._plan is None or self._engine is None:
+            return ""
+        tally, truth = self._engine.tally, self._plan.truth
+        total = max(1, truth.end_ns // truth.period_ns)
+        said = f"{tally.released}/{total} snapshots, {tally.offers} offers, {tally.errors} errors"
+        return f"{self._plan.key}: {said}; unit {self._n_done + 1} of {self._n_units}"
 
     def draw(self) -> None:
         """Take in how far things are; called before each drawing."""

@@ -9,7 +9,7 @@ clocks: ``timing.pace`` decides whether the world waits, ``runs.seam`` what a ca
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from anyio.abc import TaskGroup
 
 from memory.view import NOTHING, LabelBook, View
 from simulator.core.errors import JournalMiss
+from simulator.core.intentions import key
 from simulator.core.protocols import Memory, MemoryView, SnapshotSource
 from simulator.core.types import Event, Observation, Snapshot
 from simulator.runs.answers import Answer
@@ -80,15 +81,17 @@ class Engine:
         log: where records go.
         pace: how simulated time is tied to real time.
         interrupt: looked at before each event.
+        intentions: in use; offers that name another one are counted. Empty: any.
     """
 
     def __init__(self, source: SnapshotSource, truth: Truth, seam: Seam, memory: Memory | None, book: LabelBook,
                  recent: Recent, profile: Mapping[str, str], settings: Settings, log: LogWriter,
-                 pace: Held | Paced, interrupt: Interrupt) -> None:  # fmt: skip
+                 pace: Held | Paced, interrupt: Interrupt, intentions: Sequence[str] = ()) -> None:  # fmt: skip
         self._user = source.user
         self._source, self._truth, self._seam, self._memory, self._book = source, truth, seam, memory, book
         self._recent, self._profile, self._settings, self._log, self.pace = recent, profile, settings, log, pace
         self._interrupt = interrupt
+        self._intentions = frozenset(key(i) for i in intentions)
         self._kernel = Kernel()
         self._mailbox = Mailbox(settings.policy)
         self._places = settings.policy.places
@@ -359,8 +362,10 @@ class Engine:
                 self._newest_offer = flight.snapshot.index
         if ended - flight.started_ns > self._overrun_ns:
             self.tally.overruns += 1
-        for key, n in answer.notes.items():
-            self._note(key, n)
+        for name, n in answer.notes.items():
+            self._note(name, n)
+        if self._intentions and any(key(offer.intention) not in self._intentions for offer, _ in answer.offers):
+            self._note("unknown_intention")
         self._record(flight, kind, ended)
 
     def _note(self, key: str, n: int = 1) -> None:

@@ -66,20 +66,23 @@ class RunFolder:
         """``run.json``."""
         return self.path / "run.json"
 
-    def open(self) -> list[UnitPlan]:
-        """Make the folder, or find it; the units that are still to be played.
+    def open(self, *, again: bool = False) -> list[UnitPlan]:
+        """Make the folder, or find it; the units that are still to be played (``again``: all).
 
         Raises:
-            UsageError: the folder holds another run.
+            UsageError: the folder holds another run; ``again`` admits one that differs in the agent's or memory's code.
         """
         old = read_run(self.path) if self.file.exists() else None
         if old is not None and old.get("identity") != self.identity:
-            raise UsageError(f"{self.path} holds another run{_difference(old, self.resolved)}; choose another --out")
+            difference, only_code = _difference(old, self.resolved)
+            if not (again and only_code):
+                or_again = ", or play it anew with --again" if only_code else ""
+                raise UsageError(f"{self.path} holds another run{difference}; choose another --out{or_again}")
         if old is None and self.path.exists() and any(self.path.iterdir()):
             raise UsageError(f"{self.path} is not empty and holds no run; choose another --out")
         self.path.mkdir(parents=True, exist_ok=True)
         self._before: Mapping[str, Any] = (old or {}).get("units", {})
-        missing = [plan for plan in self.plans if not is_done(self.unit(plan.key), plan)]
+        missing = [plan for plan in self.plans if again or not is_done(self.unit(plan.key), plan)]
         if missing or old is None:
             self._write("running")
         return missing
@@ -179,13 +182,21 @@ def read_units(path: Path) -> list[tuple[str, RunLog, Truth]]:
     return found
 
 
-def _difference(old: Mapping[str, Any], new: Mapping[str, Mapping[str, Any]]) -> str:
-    """The first difference of two runs, in words."""
+def _difference(old: Mapping[str, Any], new: Mapping[str, Mapping[str, Any]]) -> tuple[str, bool]:
+    """The first difference of two runs in words, and whether the code of agent or memory is all that differs."""
     before = old.get("resolved", {})
     if set(before) != set(new):
-        return f" (of {len(before)} units, this one has {len(new)})"
-    for key in sorted(new):
-        for field, value in new[key].items():
-            if before[key].get(field) != value:
-                return f" ({key}: {field} is '{before[key].get(field)}' there and '{value}' here)"
-    return ""
+        return f" (of {len(before)} units, this one has {len(new)})", False
+    found = [
+        (key, field, before[key].get(field), value)
+        for key in sorted(new)
+        for field, value in new[key].items()
+        if before[key].get(field) != value
+    ]
+    if not found:
+        return "", False
+    others = [f for f in found if not f[1].endswith("_code")]
+    if not others:
+        return f" (the code of the {found[0][1].removesuffix('_code')} has changed)", True
+    key, field, there, here = others[0]
+    return f" ({key}: {field} is '{there}' there and '{here}' here)", False

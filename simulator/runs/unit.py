@@ -45,6 +45,7 @@ class UnitPlan:
         memory: makes the memory.
         agent_text: the agent's spec, for the log's header; likewise ``memory_text`` and ``gate_text``.
         sees_truth: the agent is given the truth (an oracle): its log and scores say so.
+        agent_code: SHA-256 of the agent's file where it is not one of ours; likewise ``memory_code``.
         dataset: hash of session, scenario and history.
         journal: the log that clock ``journal`` reads.
     """
@@ -66,6 +67,8 @@ class UnitPlan:
     dataset: str
     journal: Path | None = None
     sees_truth: bool = False
+    agent_code: str | None = None
+    memory_code: str | None = None
 
     def header(self) -> dict[str, Any]:
         """What the log's first line says: only what the inputs determine."""
@@ -74,8 +77,10 @@ class UnitPlan:
             "session": self.source.session,
             "user": self.source.user,
             "agent": self.agent_text,
+            "agent_code": self.agent_code,
             "sees_truth": self.sees_truth,
             "memory": self.memory_text,
+            "memory_code": self.memory_code,
             "memory_mode": s.memory_mode,
             "protocol": s.protocol,
             "policy": s.policy.text if s.protocol == "stream" else None,
@@ -156,11 +161,12 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
     if failed is not None:
         log.close()
         await seam.close()
-        write_traces(folder, seam.traces)
+        await anyio.to_thread.run_sync(write_traces, folder, seam.traces)
         said = f"not played, {doing.what} failed before time 0: {failed[1]}"
         return UnitResult(plan.key, error="interrupted" if interrupt.asked else said, cold_start_ns=cold)
     pace = _pace(s, interrupt)
-    engine = Engine(plan.source, plan.truth, seam, memory, book, recent, profile, s, log, pace, interrupt)
+    engine = Engine(plan.source, plan.truth, seam, memory, book, recent, profile, s, log, pace, interrupt,
+                    plan.intentions)  # fmt: skip
     if watch is not None:
         watch(engine)
     begun, lags = real_ns(), list[int]()
@@ -173,7 +179,7 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
     finally:
         with anyio.CancelScope(shield=True):
             stats = await seam.stats()
-            write_traces(folder, seam.traces)
+            await anyio.to_thread.run_sync(write_traces, folder, seam.traces)
             if not await seam.close():
                 engine.notes["close_failed"] = 1
     counts = asdict(engine.tally)

@@ -31,7 +31,7 @@ from simulator.timing.meter import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = ("sessions", "agents", "memories", "scores")
+PAGES = ("sessions", "agents", "memories", "scores", "python")
 TEXT = {page: (DOCS / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
 BLOCK = re.compile(r"(?P<file><!-- file: (?P<name>\S+) -->\n)?^```(?P<kind>\w*)\n(?P<body>.*?)^```", re.M | re.S)
 
@@ -79,7 +79,7 @@ def test_code_and_commands_of_a_page_run_in_their_order(
             assert words[0] == "proact", f"{page}.md: only proact's own commands are run: {line}"
             assert _call(words[1:]) == 0, f"{line}\n{capsys.readouterr().err}"
             n += 1
-    assert n > 2, "the page shows nothing that runs"
+    assert n > (0 if page == "python" else 2), "the page shows nothing that runs"
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -37,6 +37,7 @@ WAYS: dict[str, tuple[str, ...]] = {
         "simulator.session",
         "simulator.sources",
     ),
+    "simulator.play": ANYTHING,
     "simulator.sweep": ANYTHING,
     "simulator.web": ANYTHING,
     "simulator.cli": ANYTHING,
@@ -52,7 +53,7 @@ WAYS: dict[str, tuple[str, ...]] = {
     ),
 }
 # Rooms at the top: they see everything, nobody below sees them.
-TOP = ("simulator.cli", "simulator.sweep", "simulator.web")
+TOP = ("simulator.cli", "simulator.play", "simulator.sweep", "simulator.web")
 
 
 def _modules(root: Path = ROOT) -> Iterator[tuple[str, Path]]:

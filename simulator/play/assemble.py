@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from simulator.core.durations import parse_duration
 from simulator.core.errors import InputError, UsageError
-from simulator.core.registry import parse_spec
 from simulator.core.types import Event
+from simulator.play.makers import Named, agent_maker, memory_maker
 from simulator.runs.config import LATEST_ONLY, Settings, check
 from simulator.runs.gate import Gate
 from simulator.runs.journal import empirical
@@ -37,8 +38,8 @@ class Choice:
     """What a run was asked to be; None where the scenario or the default decides."""
 
     scenarios: Sequence[Path]
-    agent: str = "prior"
-    memory: str = "rag"
+    agent: Named = "prior"
+    memory: Named = "rag"
     clock: str = "measured"
     latency: str | None = None
     journal: Path | None = None
@@ -111,8 +112,10 @@ async def _unit(play: Play, choice: Choice, latency: LatencyModel | None, window
     truth = play.truth
     if protocol == "moments":
         truth = await _with_moments(play, seed)
-    agent = _agent_maker(choice.agent, play, truth, seed)
-    check(settings, None if choice.clock == "journal" else agent())
+    made_of = {"seed": seed, "intentions": play.intentions}
+    agent, memory = agent_maker(choice.agent), memory_maker(choice.memory)
+    shown = made_of | ({"truth": truth} if agent.sees_truth else {})
+    check(settings, None if choice.clock == "journal" else agent.make(**shown))
     gate = Gate.parse(choice.gate) if choice.gate is not None else _read(play, "gate", Gate.parse)
     return UnitPlan(
         key=play.key,
@@ -124,11 +127,13 @@ async def _unit(play: Play, choice: Choice, latency: LatencyModel | None, window
         window_ns=play.window_ns if window is None else window,
         segmentation=play.segmentation,
         settings=settings,
-        agent=agent,
-        memory=_memory_maker(choice.memory, play, seed),
-        agent_text=parse_spec(choice.agent).text,
-        sees_truth=sees_truth(choice.agent),
-        memory_text=parse_spec(choice.memory).text,
+        agent=partial(agent.make, **shown),
+        memory=partial(memory.make, **made_of),
+        agent_text=agent.text,
+        agent_code=agent.code,
+        sees_truth=agent.sees_truth,
+        memory_text=memory.text,
+        memory_code=memory.code,
         gate_text=gate.text,
         dataset=play.dataset_hash,
         journal=None if choice.journal is None else _journal_of(choice.journal, play.key),
@@ -141,26 +146,6 @@ def _read(play: Play, field: str, parse: Callable[[Any], T]) -> T:
         return parse(play.settings.get(field))
     except UsageError as error:
         raise InputError(play.where, str(error), field=field) from error
-
-
-def _agent_maker(spec: str, play: Play, truth: Truth, seed: int) -> Callable[[], Any]:
-    from agents.base import agents
-
-    given = {"seed": seed, "intentions": play.intentions} | ({"truth": truth} if sees_truth(spec) else {})
-    return lambda: agents.make(spec, **given)
-
-
-def sees_truth(spec: str) -> bool:
-    """Whether an agent's class declares that it is to be given the truth: its results say so, and no other gets it."""
-    from agents.base import agents
-
-    return bool(getattr(agents.get(parse_spec(spec).name), "sees_truth", False))
-
-
-def _memory_maker(spec: str, play: Play, seed: int) -> Callable[[], Any]:
-    from memory.base import make_memory
-
-    return lambda: make_memory(spec, seed=seed, intentions=play.intentions)
 
 
 def _journal_of(run: Path, key: str) -> Path:

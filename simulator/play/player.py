@@ -1,0 +1,177 @@
+"""Plays a choice: its missing units one after the other into a run folder, then the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from simulator.core.errors import Exit, InputError
+from simulator.core.types import SECOND
+from simulator.play.assemble import Choice, assemble, twin
+from simulator.play.makers import Named, agent_maker, memory_maker
+from simulator.play.scoring import read_scores, score_folder
+from simulator.runs.engine import Engine, Interrupt
+from simulator.runs.folder import RunFolder, digest
+from simulator.runs.unit import UnitPlan, UnitResult, is_done, play_unit
+from simulator.timing.clock import pause
+from simulator.timing.tasks import beside
+
+__all__ = ["Played", "Watcher", "play", "run"]
+
+_BEAT_NS = 30 * SECOND
+
+
+class Watcher:
+    """Is told how a run goes on; subclass what you want to hear of."""
+
+    def launched(self, folder: RunFolder, missing: Sequence[UnitPlan]) -> None:
+        """The folder is open; these units are to be played."""
+
+    def unit(self, plan: UnitPlan) -> None:
+        """A unit is next; its engine starts when agent and memory are ready."""
+
+    def engine(self, engine: Engine) -> None:
+        """The unit's engine starts."""
+
+    def beat(self) -> None:
+        """Half a minute of real time has passed."""
+
+    def unit_done(self, plan: UnitPlan, result: UnitResult) -> None:
+        """A unit came to its end, or could not be played."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A run.
+
+    Attributes:
+        folder: its run folder.
+        scores: what ``scores.json`` holds; None where it was interrupted or no unit came far enough to have a log.
+        results: of the units played now; those that were there before are not among them.
+        code: the exit code that the command would give.
+    """
+
+    folder: Path
+    scores: dict[str, Any] | None
+    results: Sequence[UnitResult] = field(default_factory=tuple)
+    code: Exit = Exit.DONE
+
+
+def run(scenarios: str | Path | Sequence[str | Path], agent: Named = "prior", memory: Named = "rag", *,
+        out: Path | None = None, twin: bool = False, again: bool = False, **rules: Any) -> Played:  # fmt: skip
+    """Play an agent with a memory over scenarios and score it; ``play`` is the same for those who have a loop.
+
+    Args:
+        scenarios: scenario files, scenario folders, sessions, or folders of many.
+        agent: a spec as on the command line, or a class or callable that makes an agent.
+        memory: likewise.
+        out: the run's folder; by default ``runs/AGENT-MEMORY-HASH``. What it holds finished is not played again.
+        twin: play a zero-charge twin too, for ``F1_instant``.
+        again: play all units anew.
+        rules: ``clock``, ``latency``, ``policy``, ``protocol``, ``seed``, … as on the command line.
+
+    Raises:
+        UsageError: an unknown word, an impossible combination, a fault of a file.
+    """
+    named = [scenarios] if isinstance(scenarios, str | Path) else scenarios
+    choice = Choice([Path(s) for s in named], agent, memory, **rules)
+    return anyio.run(lambda: play(choice, out=out, with_twin=twin, again=again))
+
+
+async def play(choice: Choice, *, out: Path | None = None, with_twin: bool = False, again: bool = False,
+               watcher: Watcher | None = None, interrupt: Interrupt | None = None) -> Played:  # fmt: skip
+    """Play what is missing of a choice and score the whole; see ``run``.
+
+    Args:
+        choice: what to play.
+        out: see ``run``, like ``with_twin`` and ``again``.
+        with_twin: see ``out``.
+        again: see ``out``.
+        watcher: is told how it goes on.
+        interrupt: set it to have the run stop soon.
+    """
+    watcher, interrupt = watcher or Watcher(), interrupt or Interrupt()
+    plans = await assemble(choice)
+    folder = RunFolder(out or default_folder(choice, plans), plans, _given(choice))
+    missing = folder.open(again=again)
+    watcher.launched(folder, missing)
+    twins = [t for t in map(twin, plans) if again or not is_done(_twin_of(folder, t), t)] if with_twin else []
+    if not missing and not twins and (before := read_scores(folder.path)) is not None:
+        return Played(folder.path, before)  # all is there: nothing is played, nothing is written
+
+    async def beat() -> None:
+        while True:
+            await pause(_BEAT_NS)
+            watcher.beat()
+
+    async with beside(beat):
+        results = await _play_units(folder, missing, watcher, interrupt)
+        for plan in twins:
+            if not interrupt.asked:
+                await play_unit(plan, _twin_of(folder, plan), interrupt)
+    if interrupt.asked:
+        folder.close("interrupted")
+        return Played(folder.path, None, results, Exit.INTERRUPTED)
+    failed = [r for r in results if r.error is not None]
+    folder.close("some_units_erred" if failed else "done")
+    return Played(folder.path, _scored(folder, failed), results, _code(failed, plans))
+
+
+async def _play_units(folder: RunFolder, missing: Sequence[UnitPlan], watcher: Watcher,
+                      interrupt: Interrupt) -> list[UnitResult]:  # fmt: skip
+    results: list[UnitResult] = []
+    for plan in missing:
+        if interrupt.asked:
+            break
+        watcher.unit(plan)
+        try:
+            result = await play_unit(plan, folder.unit(plan.key), interrupt, watcher.engine)
+        except InputError as error:
+            result = UnitResult(plan.key, error=str(error), bad_input=True)
+        if not interrupt.asked:
+            folder.done(result)
+            results.append(result)
+            watcher.unit_done(plan, result)
+    return results
+
+
+def _scored(folder: RunFolder, failed: Sequence[UnitResult]) -> dict[str, Any] | None:
+    """The run's scores; None where no unit came far enough to have a log, which its errors have told."""
+    try:
+        return score_folder(folder.path)
+    except InputError:
+        if not failed:
+            raise
+        return None
+
+
+def _code(failed: Sequence[UnitResult], plans: Sequence[UnitPlan]) -> Exit:
+    if not failed:
+        return Exit.DONE
+    return Exit.USAGE if len(failed) == len(plans) and all(r.bad_input for r in failed) else Exit.SOME_UNITS_ERRED
+
+
+def _given(choice: Choice) -> dict[str, Any]:
+    """What was asked for, for ``run.json``."""
+    said = {f.name: getattr(choice, f.name) for f in fields(Choice)}
+    said |= {"agent": agent_maker(choice.agent).text, "memory": memory_maker(choice.memory).text}
+    return {k: [str(p) for p in v] if k == "scenarios" else str(v) for k, v in said.items() if v is not None}
+
+
+def default_folder(choice: Choice, plans: Sequence[UnitPlan]) -> Path:
+    """Named after what is run, so that the same choice finds it again."""
+    names = (agent_maker(choice.agent).name, memory_maker(choice.memory).name)
+    return Path("runs") / f"{'-'.join(map(slug, names))}-{digest({p.key: p.header() for p in plans})[:10]}"
+
+
+def slug(text: str) -> str:
+    """A name as part of a folder's name."""
+    return "".join(c if c.isalnum() or c in "-_.=" else "-" for c in text)
+
+
+def _twin_of(folder: RunFolder, plan: UnitPlan) -> Path:
+    return folder.unit(plan.key) / "twin"

@@ -1,0 +1,71 @@
+"""The scores of a run folder, from its logs and truth alone; no agent is asked."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from memory.embed import HashEmbedder
+from scorers.base import Unit, score_run
+from simulator.core.errors import InputError
+from simulator.runs import runlog
+from simulator.runs.folder import read_run, read_units, write_json
+from simulator.runs.unit import LOG
+
+__all__ = ["FILE", "read_scores", "score_folder"]
+
+FILE = "scores.json"
+TOLD_ERRORS = 10
+_PARTS = {"scores", "details", "counts", "notes", "errors"}
+
+
+def score_folder(run: Path, gate: str | None = None, names: Sequence[str] | None = None, *,
+                 save: bool = True) -> dict[str, Any]:  # fmt: skip
+    """Score a run folder; with ``save`` into its ``scores.json``.
+
+    Besides what ``scorers.base.score_run`` gives: ``notes`` (counted by agents and memories) and ``errors`` (the most
+    frequent ten, each with kind, text and n).
+
+    Raises:
+        InputError: not a run folder, or nothing was played in it yet.
+        UsageError: a scorer or a gate that is unknown or does not fit.
+    """
+    read = read_units(run)
+    if not read:
+        raise InputError(run, "no unit of this run has been played yet")
+    units = [Unit(key, log, truth) for key, log, truth in read]
+    twins = {}
+    for unit in units:
+        path = run / "units" / unit.key / "twin" / LOG
+        if path.exists():
+            twins[unit.key] = Unit(unit.key, runlog.read(path), unit.truth)
+    header = units[0].log.header
+    protocol, used = str(header["protocol"]), gate or str(header["gate"])
+    scores = score_run(units, protocol, used, names=names, embedder=HashEmbedder(), twins=twins)
+    notes: Counter[str] = Counter()
+    errors: Counter[tuple[str, str]] = Counter()
+    for unit in units:
+        notes.update((unit.log.end or {}).get("notes", {}))
+        records = [*unit.log.full.values(), *unit.log.writes]
+        errors.update((r["error"]["kind"], r["error"]["text"]) for r in records if "error" in r)
+    scores["notes"] = dict(sorted(notes.items()))
+    most = sorted(errors.items(), key=lambda e: (-e[1], e[0]))[:TOLD_ERRORS]
+    scores["errors"] = [{"kind": kind, "text": text, "n": n} for (kind, text), n in most]
+    if save:
+        write_json(run / FILE, scores)
+    return scores
+
+
+def read_scores(run: Path) -> dict[str, Any] | None:
+    """The scores of a run that came to its end, as they were written; None where they are to be computed."""
+    file = run / FILE
+    if read_run(run)["status"] != "done" or not file.exists():
+        return None
+    try:
+        scores: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:  # damaged by hand: they can be computed again
+        return None
+    return scores if scores.keys() >= _PARTS else None
