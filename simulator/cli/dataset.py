@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,6 +16,7 @@ from simulator.session.schema import FILE_NAME
 
 if TYPE_CHECKING:
     from simulator.session.importing import Report
+    from simulator.session.play import Play
 
 __all__ = ["dataset"]
 
@@ -117,28 +118,37 @@ def check(paths: list[Path], /, *, json: _Json = False) -> int:
 def describe(paths: list[Path], /, *, json: _Json = False) -> int:
     """Say in numbers what recorded sessions hold: hours, applications, events, needs, pictures.
 
-    PATHS are sessions or folders of many. A session that cannot be read is told; the others are described all the same.
+    PATHS are sessions, scenario files, scenario folders or folders of many. A session that cannot be read is told; the
+    others are described all the same.
     """
     from simulator.session.describe import describe as numbers
 
     voice = Voice(as_json=json)
     n = n_unreadable = 0
-    found = {session.resolve(): session for path in _wanted(paths) for session in _sessions(path)}
-    if not found:
-        raise InputError(paths[0], "there is no recorded session (session.db) here")
+
+    def unreadable(place: Path, error: InputError) -> None:
+        nonlocal n_unreadable
+        n_unreadable += 1
+        voice.record("unreadable", path=str(place), said=str(error))
+        voice.tell(f"proact: {error}")
+
+    found: dict[Path, Path] = {}
+    for path in _wanted(paths):
+        try:
+            found |= {session.resolve(): session for session in _described(path)}
+        except InputError as error:
+            unreadable(path, error)
     for session in found.values():
-        n += 1
         try:
             told = numbers(session)
         except InputError as error:
-            n_unreadable += 1
-            voice.record("unreadable", path=str(session), said=str(error))
-            voice.tell(f"proact: {error}")
+            unreadable(session, error)
             continue
+        n += 1
         voice.record("described", path=str(session), **told)
         if not json:
             voice.say(_description(session, told))
-    voice.record("done", described=n - n_unreadable, unreadable=n_unreadable)
+    voice.record("done", described=n, unreadable=n_unreadable)
     return Exit.USAGE if n_unreadable else Exit.DONE
 
 
@@ -182,6 +192,28 @@ def _sessions(path: Path) -> list[Path]:
     return sorted(file.parent for file in path.rglob(FILE_NAME))
 
 
+def _described(path: Path) -> list[Path]:
+    """The sessions at or below a path; of a scenario that lies elsewhere than its session, the one that it plays.
+
+    Raises:
+        InputError: there is none, or the scenario is faulty.
+    """
+    from simulator.session.scenario import plays
+
+    if sessions := _sessions(path):
+        return sessions
+    if not (scenarios := _scenarios(path)):
+        raise InputError(path, "there is neither a session (session.db) nor a scenario (scenario.yaml) here")
+    return _played(plays(scenarios))
+
+
+def _played(found: Sequence[Play]) -> list[Path]:
+    """The folders of the sessions that are played."""
+    from simulator.sources.recording import Recording
+
+    return [play.source.header.folder for play in found if isinstance(play.source, Recording)]
+
+
 def _scenarios(path: Path) -> list[Path]:
     """The scenario files at or below a path: one that is named, and those called ``scenario.…`` in folders."""
     if path.is_file():
@@ -216,17 +248,13 @@ def _scenario_faults(scenario: Path) -> tuple[list[dict[str, Any]], list[Path]]:
     """The first fault of a scenario, which is read as a run reads it, or what is odd of it; the sessions it plays."""
     from simulator.session.check import check_needs
     from simulator.session.scenario import plays
-    from simulator.sources.recording import Recording
 
     try:
         found = plays([scenario])
     except InputError as error:
         return [{"kind": "scenario", "severity": "damage", "sentence": str(error), "count": 1, "examples": ()}], []
-    sources = [play.source for play in found]
     odd = check_needs(found[0].truth)  # windows are the same for every profile
-    return [asdict(finding) for finding in odd], [
-        source.header.folder for source in sources if isinstance(source, Recording)
-    ]
+    return [asdict(finding) for finding in odd], _played(found)
 
 
 def _report(place: Path, findings: list[dict[str, Any]]) -> Any:

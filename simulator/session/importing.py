@@ -106,7 +106,7 @@ def import_(
 
     Raises:
         InputError: nothing readable in the source; ``out`` holds another import.
-        UsageError: an option out of range.
+        UsageError: an option out of range; ``out`` and the source folder are not apart.
     """
     _check_options(split, rate_hz, stretch_gap_s, images)
     report = Report()
@@ -116,6 +116,8 @@ def import_(
     found = list(_read(src, format, user, zone, times, rate_hz, report))
     if not found:
         raise InputError(src, "nothing in it could be imported: " + "; ".join(w.reason for w in report.lines))
+    for foreign in found:
+        _check_apart(src, out / foreign.user)
     for foreign in found:
         side_files.apply(remarks, foreign.user, foreign.events, foreign.ledger, only_user=len(found) == 1)
         if rate_hz is not None:
@@ -134,6 +136,15 @@ def _check_options(split: float, rate_hz: float | None, stretch_gap_s: float, im
         raise UsageError(f"stretch gap {quote(stretch_gap_s)}: seconds, above 0")
     if images not in ("copy", "reference", "none"):
         raise UsageError(f"images {quote(images)}: {nearest(images, ('copy', 'reference', 'none'))}")
+
+
+def _check_apart(src: Path, home: Path) -> None:
+    """Refuse to write a user's folder into the source, which is only read; what lies beside one file is not read."""
+    inner, outer = home.resolve(), src.resolve()
+    if src.is_dir() and (inner.is_relative_to(outer) or outer.is_relative_to(inner)):
+        raise UsageError(
+            f"{quote(home)} would be written: it and the source {quote(src)} must lie apart; name another OUT"
+        )
 
 
 def _read(
@@ -315,13 +326,22 @@ def _session_name(stretch: Stretch, foreign: Foreign, zone: str, i: int, taken: 
     return name
 
 
+_HOW_TO_SAY = (
+    "# Nothing is known of needs, so a run gives latency only. To have help scored, replace that line by the windows",
+    "# in which it would be useful, in seconds since the first snapshot (intentions: `proact list intentions`):",
+    "# truth:",
+    "#   opportunities:",
+    "#     - {opens_s: 0, closes_s: 5, intention: Information Lookup}",
+)
+
+
 def _scenario(foreign: Foreign, stretch: Stretch, *, history: bool) -> str:
     """A scenario that people may edit: importing again leaves it alone."""
     lines = [
         "# Made by `proact dataset import`; importing again leaves this file as you edit it.",
         "session: .",
         *(["history: [../history.jsonl]"] if history else []),
-        f"truth: {'recorded' if foreign.has_assistance else 'none'}",
+        *(["truth: recorded"] if foreign.has_assistance else ["truth: none", *_HOW_TO_SAY]),
         f"segmentation: {stretch.rule}",
     ]
     return "\n".join(lines) + "\n"

@@ -283,6 +283,25 @@ def test_a_damaged_database_is_told_and_not_changed(
     )
 
 
+def test_a_scenario_is_described_by_the_session_it_plays_and_a_faulty_one_keeps_no_other_from_it(
+    here: Path, make_session: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_session(here / "s")
+    (here / "case").mkdir()
+    (here / "case" / "scenario.yaml").write_text("session: ../s\n", encoding="utf-8")
+    (here / "bad.yaml").write_text("sesion: s\n", encoding="utf-8")
+    for place in ("case", "case/scenario.yaml"):
+        code, out, _ = _said(capsys, "dataset", "describe", place, "s", "--json")
+        records = [json.loads(line) for line in out.splitlines()]
+        assert (code, [r["event"] for r in records], records[0]["rows"]) == (0, ["described", "done"], 20)
+    code, out, err = _said(capsys, "dataset", "describe", "bad.yaml", "case", "--json")
+    assert (code, [json.loads(line)["event"] for line in out.splitlines()]) == (2, ["unreadable", "described", "done"])
+    assert "bad.yaml: sesion: unknown key; did you mean 'session'?" in err
+    (here / "empty").mkdir()
+    code, _, err = _said(capsys, "dataset", "describe", "empty")
+    assert (code, "neither a session (session.db) nor a scenario (scenario.yaml)" in err) == (2, True)
+
+
 def test_checking_many_tells_of_each(
     here: Path, make_session: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -206,6 +206,40 @@ def test_without_a_split_everything_is_evaluated(tmp_path: Path) -> None:
     assert len(plays([out])[0].truth.opportunities) == 10
 
 
+@pytest.mark.parametrize("out", [".", "..", "inner", "../..", "../pics/inner/deep"])
+def test_nothing_is_written_into_above_or_below_the_source(tmp_path: Path, out: str) -> None:
+    source = tmp_path / "all" / "pics"
+    source.mkdir(parents=True)
+    Image.new("RGB", (8, 6)).save(source / "0.png")
+    user = "all" if out == "../.." else None  # OUT/all holds the source; by default OUT/pics is the source
+    with pytest.raises(UsageError, match="must lie apart"):
+        import_(source, source / out, zone="UTC", user=user)
+    assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["0.png"]
+
+
+def test_beside_the_source_and_around_a_single_file_there_is_room(tmp_path: Path) -> None:
+    (tmp_path / "pics").mkdir()
+    Image.new("RGB", (8, 6)).save(tmp_path / "pics" / "0.png")
+    assert import_(tmp_path / "pics", tmp_path, zone="UTC", user="kim").sessions
+    database = _participant(tmp_path / "src" / "p01") / "lifetrace_privacy_processed.db"
+    assert import_(database, tmp_path / "src" / "p01" / "sessions", zone="UTC", images="none").sessions
+
+
+def test_a_scenario_without_truth_shows_how_to_write_it(tmp_path: Path) -> None:
+    (tmp_path / "pics").mkdir()
+    for i in range(6):
+        Image.new("RGB", (8, 6), (i, 0, 0)).save(tmp_path / "pics" / f"{i}.png")
+    report = import_(tmp_path / "pics", tmp_path / "out", zone="UTC", rate_hz=1)
+    file = tmp_path / "out" / report.scenarios[0]
+    assert not plays([file])[0].truth.known
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line != "truth: none"]
+    example = lines.index("# truth:")
+    lines[example:] = [line.removeprefix("# ") for line in lines[example:]]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    (need,) = plays([file])[0].truth.servable
+    assert (need.closes_ns, need.intention) == (5 * S, "Information Lookup")
+
+
 def test_a_folder_of_images_becomes_a_session_without_truth(tmp_path: Path) -> None:
     for n in range(4):
         (tmp_path / "pics").mkdir(exist_ok=True)
