@@ -12,7 +12,7 @@ from simulator.core.registry import Registry, Spec
 __all__ = ["agents", "majority_intention", "make_agent", "spoken"]
 
 agents: Registry[Any] = Registry(
-    "agent", "proact.agents", ("agents.baselines", "agents.oracle", "agents.prior", "agents.scripted")
+    "agent", "proact.agents", ("agents.baselines", "agents.oracle", "agents.prior", "agents.scripted"), "decide"
 )
 
 

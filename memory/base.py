@@ -31,6 +31,7 @@ memories: Registry[Any] = Registry(
     "memory",
     "proact.memories",
     ("memory.controls", "memory.graph", "memory.personas", "memory.rag", "memory.window"),
+    "recall",
 )
 
 

@@ -161,6 +161,7 @@ scorers: Registry[Scorer[Any]] = Registry(
     "scorer",
     "proact.scorers",
     ("scorers.assistance", "scorers.pira", "scorers.realtime", "scorers.serving"),
+    "tally",
 )
 
 

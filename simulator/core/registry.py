@@ -6,10 +6,12 @@ that a run's log can rebuild what it ran.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import inspect
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -72,10 +74,11 @@ class Registry(Generic[T]):
         kind: the word for it in messages, singular.
         group: the entry-point group in which other distributions announce theirs.
         modules: modules of ours that register on import; imported at the first look-up.
+        method: what every class of this kind has; by it the classes of a file are told from its others.
     """
 
-    def __init__(self, kind: str, group: str, modules: tuple[str, ...]) -> None:
-        self.kind, self.group = kind, group
+    def __init__(self, kind: str, group: str, modules: tuple[str, ...], method: str) -> None:
+        self.kind, self.group, self.method = kind, group, method
         self._modules, self._made = modules, False
         self._classes: dict[str, Callable[..., T]] = {}
 
@@ -99,11 +102,13 @@ class Registry(Generic[T]):
         """The class of that name (or ``path.py:Class``).
 
         Raises:
-            UsageError: unknown name, with the nearest match.
+            UsageError: unknown name, with the nearest match; a file without a class, that is not there or fails.
         """
         self._import_ours()
         if ".py:" in name:
             return self._from_file(name)
+        if name.endswith(".py"):
+            raise self._nameless(name)
         if name in self._classes:
             return self._classes[name]
         for point in self._entry_points():
@@ -145,6 +150,23 @@ class Registry(Generic[T]):
             for module in self._modules:
                 importlib.import_module(module)
 
+    def _nameless(self, name: str) -> UsageError:
+        """What to say of a file without a class. It is read and not run: what it does on import is not asked for."""
+        try:
+            tree = ast.parse(Path(name).read_bytes())
+        except OSError:
+            return UsageError(f"{self.kind} {quote(name)}: there is no file {quote(name)}")
+        except (SyntaxError, ValueError):  # told in full once a class is named
+            found = []
+        else:
+            found = [node.name for node in tree.body if isinstance(node, ast.ClassDef) and self._fits(node)]
+        known = f"classes with {self.method}(): {', '.join(found) if found else 'none'}"
+        example = f"{name}:{found[0] if found else 'Class'}"
+        return UsageError(f"{self.kind} {quote(name)}: name the class too, as in {quote(example)}; {known}")
+
+    def _fits(self, node: ast.ClassDef) -> bool:
+        return any(isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef) and n.name == self.method for n in node.body)
+
     def _from_file(self, name: str) -> Callable[..., T]:
         file, _, attribute = name.rpartition(":")
         path = Path(file)
@@ -159,7 +181,7 @@ class Registry(Generic[T]):
         try:
             spec.loader.exec_module(module)
         except Exception as error:  # any error of a file of the user's is theirs, said in one line
-            raise UsageError(f"{self.kind} {quote(name)}: {path} failed to import: {error!r}") from error
+            raise UsageError(f"{self.kind} {quote(name)}: {_fault(error, path)}") from error
         try:
             loaded: Callable[..., T] = getattr(module, attribute)
         except AttributeError:
@@ -168,3 +190,15 @@ class Registry(Generic[T]):
                 f"{self.kind}: {path} has no class {quote(attribute)}; {nearest(attribute, classes)}"
             ) from None
         return loaded
+
+
+def _fault(error: Exception, path: Path) -> str:
+    """Why a user's file could not be imported, with the line of theirs at which it stopped."""
+    said = " ".join(str(error).split())
+    if isinstance(error, SyntaxError) and error.filename is not None and Path(error.filename).is_file():
+        file = path if Path(error.filename).samefile(path) else error.filename  # it may be a module that it imports
+        return f"{file}:{error.lineno}: this is not valid Python: {error.msg}"
+    own = str(path.resolve())
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if str(Path(f.filename).resolve()) == own]
+    at = f"{path}:{lines[-1]}" if lines else str(path)
+    return f"{at}: {type(error).__name__}" + (f": {quote(said, 200)[1:-1]}" if said else "")

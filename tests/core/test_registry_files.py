@@ -1,0 +1,105 @@
+"""A class of the user's own file: named by ``path.py:Class``; what is wrong with it is told by file and line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agents.base import agents, make_agent
+from memory.base import memories
+from simulator.core.errors import UsageError
+
+AGENT = """
+class Helper:
+    def other(self):
+        return 1
+
+
+class Mine:
+    async def decide(self, observation):
+        return 1
+
+
+class Yours:
+    def decide(self, observation):
+        return 1
+
+    def recall(self, query, k, token_budget):
+        return []
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name in ("proact_user_mine", "aid"):
+            del sys.modules[name]
+
+
+def _said(name: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        agents.get(name)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_file_without_a_class_is_told_with_the_classes_that_fit_and_is_not_run(here: Path) -> None:
+    (here / "mine.py").write_text(AGENT + "\nraise SystemExit('it was run')\n")
+    assert _said("mine.py") == (
+        "agent 'mine.py': name the class too, as in 'mine.py:Mine'; classes with decide(): Mine, Yours"
+    )
+    with pytest.raises(UsageError, match=r"as in 'mine.py:Yours'; classes with recall\(\): Yours$"):
+        memories.get("mine.py")
+    with pytest.raises(UsageError, match="name the class too"):
+        make_agent("mine.py")
+
+
+@pytest.mark.parametrize("text", ["", "def decide(observation):\n    return 1\n", "class (", "x = '\0'"])
+def test_a_file_without_a_class_that_fits_is_told_so(here: Path, text: str) -> None:
+    (here / "mine.py").write_text(text)
+    said = "agent 'mine.py': name the class too, as in 'mine.py:Class'; classes with decide(): none"
+    assert _said("mine.py") == said
+
+
+def test_a_file_that_is_not_there_is_told_with_and_without_a_class(here: Path) -> None:
+    assert _said("mine.py") == "agent 'mine.py': there is no file 'mine.py'"
+    assert _said("mine.py:Mine") == "agent 'mine.py:Mine': there is no file 'mine.py'"
+    (here / "mine.py").mkdir()
+    assert "there is no file 'mine.py'" in _said("mine.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\n\nimport nowhere_at_all\n", "mine.py:3: ModuleNotFoundError: No module named 'nowhere_at_all'"),
+        ("def f():\n    return {}['k']\n\n\nf()\n", "mine.py:2: KeyError: 'k'"),
+        ("raise ValueError('one\\ntwo')\n", "mine.py:1: ValueError: one two"),
+        ("raise ValueError\n", "mine.py:1: ValueError"),
+        ("import json\njson.loads('{')\n", "mine.py:2: JSONDecodeError: Expecting property name"),
+        ("class Mine:\n    x = (1\n", "mine.py:2: this is not valid Python: '(' was never closed"),
+        ("class Mine:\nx = 1\n", "mine.py:2: this is not valid Python: expected an indented block"),
+        ("import aid\n", "aid.py:2: this is not valid Python: "),
+        ("exec('x = (')\n", "mine.py:1: SyntaxError: '(' was never closed"),
+        ("x = 1\0\n", "mine.py"),
+    ],
+)
+def test_a_file_that_fails_is_told_by_its_line(here: Path, text: str, said: str) -> None:
+    (here / "aid.py").write_text("x = 1\nx = = 2\n")
+    (here / "mine.py").write_text(text)
+    told = _said("mine.py:Mine")
+    assert told.startswith("agent 'mine.py:Mine': ")
+    assert said in told.removeprefix("agent 'mine.py:Mine': ")
+    assert "Traceback" not in told
+
+
+def test_a_class_that_is_not_there_is_told_with_the_nearest(here: Path) -> None:
+    (here / "mine.py").write_text(AGENT)
+    assert "mine.py has no class 'Mime'; did you mean 'Mine'?" in _said("mine.py:Mime")
+    assert agents.get("mine.py:Mine").__name__ == "Mine"
