@@ -35,6 +35,11 @@ class Threaded:
         self._thread: threading.Thread | None = None
         self.capabilities: Mapping[str, Any] = getattr(plain, "capabilities", {})
 
+    @property
+    def plain(self) -> Any:
+        """The object that is wrapped: faults name its class, not this one."""
+        return self._plain
+
     async def observe(self, event: Event) -> None:
         """Take in a closed event."""
         await self._run(lambda: self._plain.observe(event))

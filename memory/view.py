@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import overload
 
+from memory.threads import Threaded
 from simulator.core.errors import ProactError
 from simulator.core.protocols import Memory, Meter
 from simulator.core.types import Event, Label, MemoryItem, Query
@@ -19,7 +20,7 @@ class CausalityError(ProactError):
     """A memory handed out something that nobody could know yet; ``n_items`` of them."""
 
     def __init__(self, memory: object, n_items: int) -> None:
-        name = type(memory).__name__
+        name = type(memory.plain if isinstance(memory, Threaded) else memory).__name__
         super().__init__(f"memory {name} recalled {n_items} item(s) with sources later than the moment of asking")
         self.n_items = n_items
 

@@ -33,6 +33,7 @@ def listing(
     kind: Annotated[
         str | None, Parameter(help="agents, memories, scorers, metrics, sources, policies, clocks, ….")
     ] = None,
+    word: Annotated[str | None, Parameter(help="Only those with this in their name or description.")] = None,
     /,
     *,
     json: Annotated[
@@ -41,11 +42,15 @@ def listing(
 ) -> int:
     """List what can be named: agents, memories, scorers and the like, those of other distributions too.
 
-    Without a KIND the names of every kind.
+    Without a KIND the names of every kind; with a WORD only what has it in its name or description.
     """
     voice = Voice(as_json=json)
     kinds = list(KINDS) if kind is None else [kind]
     found = {name: items(name) for name in kinds}
+    if kind is not None and word is not None:
+        found = {kind: [item for item in found[kind] if _has(item, word)]}
+        if not found[kind]:
+            raise UsageError(f"no {kind} with {quote(word)} in name or description; 'proact list {kind}' lists all")
     for name, all_ in found.items():
         for item in all_:
             voice.record("item", kind=name, **item)
@@ -53,6 +58,11 @@ def listing(
         voice.say(_overview(found) if kind is None else _shown(kind, found[kind]))
     voice.record("done", n={name: len(all_) for name, all_ in found.items()})
     return Exit.DONE
+
+
+def _has(item: Item, word: str) -> bool:
+    texts = (item.get(key, "") for key in ("name", "about", "formula"))
+    return any(word.casefold() in text.casefold() for text in texts)
 
 
 def _registered(registry: Callable[[], Any]) -> Callable[[], list[Item]]:

@@ -30,6 +30,8 @@ State = Literal["ok", "note", "missing"]
 _COLOURS: dict[str, str] = {"ok": "green", "note": "yellow", "missing": "bold red"}
 _GB = 10**9
 _N_RELEASES, _RELEASE_NS = 40, 25 * MS
+_LATER_DISPLAY = "needed only for recording, which is not part of this version"
+_LATER_ENDPOINT = "needed only by proact's agents that call a model, which are not part of this version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,13 +200,13 @@ def _folders() -> Finding:
 
 
 def _display() -> Finding:
-    """Only recording needs one. Under Wayland a program may not read the screen unasked."""
+    """Only recording will need one. Under Wayland a program may not read the screen unasked."""
     wayland = bool(os.environ.get("WAYLAND_DISPLAY")) or os.environ.get("XDG_SESSION_TYPE") == "wayland"
     here = sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY"))
     if wayland:
-        return Finding("display", "note", "Wayland: only X programs can be recorded; replay needs no display")
+        return Finding("display", "ok", f"Wayland; {_LATER_DISPLAY}")
     if not here:
-        return Finding("display", "note", "none: nothing can be recorded here; replay needs no display")
+        return Finding("display", "ok", f"none; {_LATER_DISPLAY}")
     import mss
     from mss.exception import ScreenShotError
 
@@ -212,12 +214,12 @@ def _display() -> Finding:
         with mss.MSS() as screen:
             sizes = ", ".join(f"{m['width']}x{m['height']}" for m in screen.monitors[1:])
     except ScreenShotError:
-        return Finding("display", "note", "there is one, but it cannot be read (permission?); replay needs none")
-    return Finding("display", "ok", f"monitors: {sizes}")
+        return Finding("display", "ok", f"there is one, which cannot be read; {_LATER_DISPLAY}")
+    return Finding("display", "ok", f"monitors: {sizes}; {_LATER_DISPLAY}")
 
 
 def _endpoint() -> Finding:
     """Of a model's endpoint only whether it is named; neither address nor key is ever printed, and nobody is called."""
     named = [name for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY") if os.environ.get(name)]
-    said = f"set: {', '.join(named)}" if named else "not set; only agents that call a model need one"
-    return Finding("model endpoint", "ok", said)
+    said = f"set: {', '.join(named)}" if named else "not set"
+    return Finding("model endpoint", "ok", f"{said}; {_LATER_ENDPOINT}")

@@ -89,6 +89,27 @@ def test_json_is_one_record_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert said.err == ""
 
 
+def test_a_word_leaves_those_that_have_it_in_name_or_description(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _call(["list", "metrics", "LATENCY", "--json"]) == 0
+    *listed, done = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    names = {item["name"] for item in listed}
+    assert {"scheduled_latency@p95", "latency_loss", "assist_goodput"} <= names  # the last one by its formula
+    assert all("latency" in item["name"] + item["formula"] for item in listed)
+    assert done == {"event": "done", "n": {"metrics": len(listed)}}
+    assert len(listed) < len(items("metrics")) / 2
+    assert _call(["list", "memories", "persona"]) == 0
+    out = capsys.readouterr().out
+    assert "personas" in out
+    assert "window" not in out.replace("window=", "")
+
+
+def test_a_word_that_nothing_has_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _call(["list", "metrics", "latenzy", "--json"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == ("proact: no metrics with 'latenzy' in name or description; 'proact list metrics' lists all\n")
+
+
 def test_without_a_kind_all_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert _call(["list"]) == 0
     out = capsys.readouterr().out

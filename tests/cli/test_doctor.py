@@ -69,15 +69,11 @@ def test_a_temporary_folder_that_cannot_be_written_fails(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("env", "state", "word"),
-    [
-        ({}, "note", "none"),
-        ({"WAYLAND_DISPLAY": "wayland-0"}, "note", "Wayland"),
-        ({"DISPLAY": ":9876"}, "note", "read"),
-    ],
+    ("env", "word"),
+    [({}, "none"), ({"WAYLAND_DISPLAY": "wayland-0"}, "Wayland"), ({"DISPLAY": ":9876"}, "read")],
 )
-def test_without_a_display_only_recording_is_impossible(
-    monkeypatch: pytest.MonkeyPatch, env: dict[str, str], state: str, word: str
+def test_nobody_is_sent_to_look_for_a_display_that_nothing_needs_yet(
+    monkeypatch: pytest.MonkeyPatch, env: dict[str, str], word: str
 ) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE"):
         monkeypatch.delenv(name, raising=False)
@@ -85,7 +81,17 @@ def test_without_a_display_only_recording_is_impossible(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.platform", "linux")
     found = doctor._display()
-    assert (found.state, word in found.said) == (state, True)
+    assert (found.state, word in found.said) == ("ok", True)
+    assert found.said.endswith("needed only for recording, which is not part of this version")
+
+
+@pytest.mark.parametrize("url", ["", "http://inside.example"])
+def test_nobody_is_sent_to_look_for_a_model_that_nothing_asks_yet(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    found = doctor._endpoint()
+    assert found.said.startswith("set: OPENAI_BASE_URL; " if url else "not set; ")
+    assert "not part of this version" in found.said
 
 
 def test_a_package_of_another_distribution_by_one_of_our_names_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,18 @@ async def test_an_item_from_the_future_is_an_error_and_is_counted() -> None:
     assert view.hits == 0
 
 
+async def test_a_plain_memory_that_looks_ahead_is_named_and_not_the_thread_around_it() -> None:
+    class Seer:
+        def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+            return [MemoryItem("future", 1.0, latest_source_ns=50)]
+
+    memory = as_memory(Seer())
+    view = View(memory, LabelBook(), "u", 10, None, None, None, Counting())
+    with pytest.raises(CausalityError, match=r"^memory Seer recalled 1 item"):
+        await view.recall()
+    memory.close()  # type: ignore[attr-defined]
+
+
 async def test_recall_is_timed_counted_and_asked_with_the_current_window() -> None:
     meter = Counting()
     memory = make_memory("rag")
