@@ -192,6 +192,7 @@ def _remarks(runs: Mapping[str, Scores]) -> list[str]:
     """What a reader must know of the figures: where latencies come from, what is dim, why some are missing."""
     sources = ", ".join(dict.fromkeys(str(r["latency_source"]) for r in runs.values()))
     said = [f"latency: {sources}; n: events a figure rests on, dim where fewer than 10"] if runs else []
+    said += [f"{name}: this agent was given the truth" for name, scores in runs.items() if scores.get("sees_truth")]
     missing: dict[str, None] = {}
     for scores in runs.values():
         if not _played(scores):

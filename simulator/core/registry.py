@@ -18,7 +18,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from simulator.core.errors import UsageError, nearest, quote
+from simulator.core.errors import ProactError, UsageError, nearest, quote
 
 __all__ = ["Registry", "Spec", "parse_spec"]
 
@@ -135,8 +135,12 @@ class Registry(Generic[T]):
         params.update({k: v for k, v in given.items() if k in takes and k not in params})
         try:
             return cls(**params)
+        except ProactError:
+            raise
         except (TypeError, ValueError) as error:
             raise UsageError(f"{self.kind} {quote(spec.text)} cannot be made: {error}") from error
+        except (Exception, SystemExit) as error:  # whatever a constructor raises is its author's, said in one line
+            raise UsageError(f"{self.kind} {quote(spec.text)} cannot be made: {error!r}") from error
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
@@ -180,7 +184,7 @@ class Registry(Generic[T]):
         sys.modules[module_name] = module
         try:
             spec.loader.exec_module(module)
-        except Exception as error:  # any error of a file of the user's is theirs, said in one line
+        except (Exception, SystemExit) as error:  # any error of a file of the user's is theirs, said in one line
             raise UsageError(f"{self.kind} {quote(name)}: {_fault(error, path)}") from error
         try:
             loaded: Callable[..., T] = getattr(module, attribute)
@@ -192,7 +196,7 @@ class Registry(Generic[T]):
         return loaded
 
 
-def _fault(error: Exception, path: Path) -> str:
+def _fault(error: BaseException, path: Path) -> str:
     """Why a user's file could not be imported, with the line of theirs at which it stopped."""
     said = " ".join(str(error).split())
     if isinstance(error, SyntaxError) and error.filename is not None and Path(error.filename).is_file():

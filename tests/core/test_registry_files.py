@@ -103,3 +103,12 @@ def test_a_class_that_is_not_there_is_told_with_the_nearest(here: Path) -> None:
     (here / "mine.py").write_text(AGENT)
     assert "mine.py has no class 'Mime'; did you mean 'Mine'?" in _said("mine.py:Mime")
     assert agents.get("mine.py:Mine").__name__ == "Mine"
+
+
+@pytest.mark.parametrize("raised", ["RuntimeError('no')", "SystemExit(3)", "KeyError('k')"])
+def test_whatever_a_constructor_raises_is_one_sentence(raised: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    body = f"class Mine:\n    def __init__(self):\n        raise {raised}\n    async def decide(self, seen): ...\n"
+    file.write_text(body)
+    with pytest.raises(UsageError, match="cannot be made"):
+        agents.make(f"{file}:Mine")
