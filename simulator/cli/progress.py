@@ -51,14 +51,14 @@ class Progress:
         """How far the running unit is; empty between units."""
         if self._plan is None or self._engine is None:
             return ""
-        tally, truth = self._engine.tally, self._plan.truth
+        tally, truth = self._engine.books.tally, self._plan.truth
         total = max(1, truth.end_ns // truth.period_ns)
         said = f"{tally.released}/{total} snapshots, {tally.offers} offers, {tally.errors} errors"
         return f"{self._plan.key}: {said}; unit {self._n_done + 1} of {self._n_units}"
 
     def draw(self) -> None:
         """Take in how far things are; called before each drawing."""
-        running = self._engine.tally if self._engine is not None else None
+        running = self._engine.books.tally if self._engine is not None else None
         errors = self._errors + (running.errors if running is not None else 0)
         said = [f"{errors} errors"] if errors else []
         said += [f"{self._n_failed} units failed"] if self._n_failed else []

@@ -47,7 +47,9 @@ class Meter(Protocol):
 
     def usage(self, *, tokens_in: int = 0, tokens_out: int = 0, reasoning: int = 0, cached: int = 0, images: int = 0,
               cost: float | None = None) -> None:  # fmt: skip
-        """Add what a model call used. ``cost`` None means unknown, which is never 0."""
+        """Add what a model call used. ``cost`` None means unknown, which is never 0; one such call makes the decision's
+        cost unknown.
+        """
         ...
 
     def first_token(self) -> None:
@@ -55,7 +57,9 @@ class Meter(Protocol):
         ...
 
     def emit(self, offer: Offer) -> None:
-        """Hand over an offer that is ready before the call returns; it gets its own ``actionable_ns``."""
+        """Hand over an offer that is ready before the call returns; it gets its own ``actionable_ns``. It counts if the
+        call comes to a good end: one that fails, is cancelled or superseded delivers nothing.
+        """
         ...
 
     def waited(self, ns: int, *, retries: int = 0) -> None:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from simulator.core.errors import ProactError, UsageError, nearest, quote
@@ -23,6 +24,7 @@ from simulator.core.errors import ProactError, UsageError, nearest, quote
 __all__ = ["Registry", "Spec", "parse_spec"]
 
 T = TypeVar("T")
+_USERS: dict[tuple[Path, int, int], ModuleType] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +173,12 @@ class Registry(Generic[T]):
     def _fits(self, node: ast.ClassDef) -> bool:
         return any(isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef) and n.name == self.method for n in node.body)
 
-    def _from_file(self, name: str) -> Callable[..., T]:
-        file, _, attribute = name.rpartition(":")
-        path = Path(file)
-        if not path.is_file():
-            raise UsageError(f"{self.kind} {quote(name)}: there is no file {quote(path)}")
+    def _module(self, name: str, path: Path) -> ModuleType:
+        """A user's file as a module; run once, and again only when it has changed."""
+        stat = path.stat()
+        known = (path.resolve(), stat.st_mtime_ns, stat.st_size)
+        if known in _USERS:
+            return _USERS[known]
         module_name = f"proact_user_{path.stem}"
         spec = importlib.util.spec_from_file_location(module_name, path)
         if spec is None or spec.loader is None:
@@ -186,6 +189,16 @@ class Registry(Generic[T]):
             spec.loader.exec_module(module)
         except (Exception, SystemExit) as error:  # any error of a file of the user's is theirs, said in one line
             raise UsageError(f"{self.kind} {quote(name)}: {_fault(error, path)}") from error
+        _USERS[known] = module
+        return module
+
+    def _from_file(self, name: str) -> Callable[..., T]:
+        file, _, attribute = name.rpartition(":")
+        path = Path(file)
+        if not path.is_file():
+            raise UsageError(f"{self.kind} {quote(name)}: there is no file {quote(path)}")
+        module = self._module(name, path)
+        module_name = module.__name__
         try:
             loaded: Callable[..., T] = getattr(module, attribute)
         except AttributeError:

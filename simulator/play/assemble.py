@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 from simulator.core.durations import parse_duration
 from simulator.core.errors import InputError, UsageError
-from simulator.core.types import Event
 from simulator.play.makers import Named, agent_maker, memory_maker
 from simulator.runs.config import LATEST_ONLY, Settings, check
 from simulator.runs.gate import Gate
@@ -23,7 +22,7 @@ from simulator.runs.plan import sample
 from simulator.runs.unit import LOG, UnitPlan
 from simulator.session.play import Play
 from simulator.session.scenario import plays
-from simulator.session.segmentation import Segmenter
+from simulator.session.segmentation import Cutter
 from simulator.session.truth import Truth
 from simulator.timing.latency import LatencyModel, parse_latency
 from simulator.timing.mailbox import parse_policy
@@ -158,19 +157,12 @@ def _journal_of(run: Path, key: str) -> Path:
 
 async def _with_moments(play: Play, seed: int) -> Truth:
     """The truth with what protocol ``moments`` asks, sampled from the session's own events."""
-    segmenter = Segmenter(play.user, play.source.session, play.segmentation)
-    gaps = sorted(start for start, _, _ in play.source.gaps)
-    asks, events = Asks(play.truth), list[Event]()
-
-    def keep(event: Event | None) -> None:
-        if event is not None:
-            events.append(asks.settle(event, event.end_ns)[0])
-
-    async for snapshot in play.source.snapshots():
-        while gaps and gaps[0] <= snapshot.captured_ns:
-            keep(segmenter.gap(gaps.pop(0)))
-        keep(segmenter.push(snapshot))
-    keep(segmenter.flush(play.truth.end_ns))
+    cutter = Cutter(play.user, play.source.session, play.segmentation, (start for start, _, _ in play.source.gaps))
+    closed = [event async for snapshot in play.source.snapshots() if (event := cutter.push(snapshot))]
+    if last := cutter.flush(play.truth.end_ns):
+        closed.append(last)
+    asks = Asks(play.truth)
+    events = [asks.settle(event, event.end_ns)[0] for event in closed]
     plan = sample(events, play.truth, seed)
     rule = f"{play.truth.rule}; moments: {plan.rule}, sha256 {plan.digest()}".removeprefix("; ")
     return replace(play.truth, moments=plan.moments, rule=rule)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 
-from simulator.core.errors import Exit, InputError
+from simulator.core.errors import Exit, InputError, JournalMiss
 from simulator.core.types import SECOND
 from simulator.play.assemble import Choice, assemble, twin
 from simulator.play.makers import Named, agent_maker, memory_maker
 from simulator.play.scoring import read_scores, score_folder
+from simulator.runs.config import check
 from simulator.runs.engine import Engine, Interrupt
 from simulator.runs.folder import RunFolder, digest
 from simulator.runs.unit import UnitPlan, UnitResult, is_done, play_unit
@@ -96,10 +97,13 @@ async def play(choice: Choice, *, out: Path | None = None, with_twin: bool = Fal
     """
     watcher, interrupt = watcher or Watcher(), interrupt or Interrupt()
     plans = await assemble(choice)
+    all_twins = [twin(plan) for plan in plans] if with_twin else []
+    for plan in all_twins:
+        check(plan.settings, plan.agent())  # before anything is played
     folder = RunFolder(out or default_folder(choice, plans), plans, _given(choice))
     missing = folder.open(again=again)
     watcher.launched(folder, missing)
-    twins = [t for t in map(twin, plans) if again or not is_done(_twin_of(folder, t), t)] if with_twin else []
+    twins = [t for t in all_twins if again or not is_done(folder.twin(t.key), t)]
     if not missing and not twins and (before := read_scores(folder.path)) is not None:
         return Played(folder.path, before)  # all is there: nothing is played, nothing is written
 
@@ -108,15 +112,17 @@ async def play(choice: Choice, *, out: Path | None = None, with_twin: bool = Fal
             await pause(_BEAT_NS)
             watcher.beat()
 
-    async with beside(beat):
-        results = await _play_units(folder, missing, watcher, interrupt)
-        for plan in twins:
-            if not interrupt.asked:
-                await play_unit(plan, _twin_of(folder, plan), interrupt)
+    try:
+        async with beside(beat):
+            results = await _play_units(folder, missing, watcher, interrupt)
+            lame = await _play_twins(folder, twins, interrupt)
+    except BaseException:
+        folder.close("stopped")
+        raise
     if interrupt.asked:
         folder.close("interrupted")
         return Played(folder.path, None, results, Exit.INTERRUPTED)
-    failed = [r for r in results if r.error is not None]
+    failed = [r for r in (*results, *lame) if r.error is not None]
     folder.close("some_units_erred" if failed else "done")
     return Played(folder.path, _scored(folder, failed), results, _code(failed, plans))
 
@@ -128,15 +134,32 @@ async def _play_units(folder: RunFolder, missing: Sequence[UnitPlan], watcher: W
         if interrupt.asked:
             break
         watcher.unit(plan)
-        try:
-            result = await play_unit(plan, folder.unit(plan.key), interrupt, watcher.engine)
-        except InputError as error:
-            result = UnitResult(plan.key, error=str(error), bad_input=True)
+        result = await _play_unit(plan, folder.unit(plan.key), interrupt, watcher.engine)
         if not interrupt.asked:
             folder.done(result)
             results.append(result)
             watcher.unit_done(plan, result)
     return results
+
+
+async def _play_twins(folder: RunFolder, twins: Sequence[UnitPlan], interrupt: Interrupt) -> list[UnitResult]:
+    """Zero-charge companions, each in its unit's folder; what went wrong with them."""
+    lame = []
+    for plan in twins:
+        if not interrupt.asked:
+            result = await _play_unit(plan, folder.twin(plan.key), interrupt, None)
+            if result.error is not None:
+                lame.append(replace(result, key=f"{plan.key}/twin"))
+    return lame
+
+
+async def _play_unit(plan: UnitPlan, where: Path, interrupt: Interrupt,
+                     watch: Callable[[Engine], None] | None) -> UnitResult:  # fmt: skip
+    """A unit whose recording or journal is at fault does not end the others."""
+    try:
+        return await play_unit(plan, where, interrupt, watch)
+    except (InputError, JournalMiss) as error:
+        return UnitResult(plan.key, error=str(error), bad_input=True)
 
 
 def _scored(folder: RunFolder, failed: Sequence[UnitResult]) -> dict[str, Any] | None:
@@ -171,7 +194,3 @@ def default_folder(choice: Choice, plans: Sequence[UnitPlan]) -> Path:
 def slug(text: str) -> str:
     """A name as part of a folder's name."""
     return "".join(c if c.isalnum() or c in "-_.=" else "-" for c in text)
-
-
-def _twin_of(folder: RunFolder, plan: UnitPlan) -> Path:
-    return folder.unit(plan.key) / "twin"

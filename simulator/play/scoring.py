@@ -12,13 +12,14 @@ from memory.embed import HashEmbedder
 from scorers.base import Unit, score_run
 from simulator.core.errors import InputError
 from simulator.runs import runlog
-from simulator.runs.folder import read_run, read_units, write_json
+from simulator.runs.folder import TWIN, read_run, read_units, write_json
 from simulator.runs.unit import LOG
 
 __all__ = ["FILE", "read_scores", "score_folder"]
 
 FILE = "scores.json"
 TOLD_ERRORS = 10
+_OF_THE_CLOCK = ("clock", "latency", "latency_source")
 _PARTS = {"scores", "details", "counts", "notes", "errors"}
 
 
@@ -37,11 +38,7 @@ def score_folder(run: Path, gate: str | None = None, names: Sequence[str] | None
     if not read:
         raise InputError(run, "no unit of this run has been played yet")
     units = [Unit(key, log, truth) for key, log, truth in read]
-    twins = {}
-    for unit in units:
-        path = run / "units" / unit.key / "twin" / LOG
-        if path.exists():
-            twins[unit.key] = Unit(unit.key, runlog.read(path), unit.truth)
+    twins = {unit.key: found for unit in units if (found := _twin(run, unit)) is not None}
     header = units[0].log.header
     protocol, used = str(header["protocol"]), gate or str(header["gate"])
     scores = score_run(units, protocol, used, names=names, embedder=HashEmbedder(), twins=twins)
@@ -57,6 +54,16 @@ def score_folder(run: Path, gate: str | None = None, names: Sequence[str] | None
     if save:
         write_json(run / FILE, scores)
     return scores
+
+
+def _twin(run: Path, unit: Unit) -> Unit | None:
+    """The unit's zero-charge companion, if it came to its end and is of the very same unit otherwise."""
+    path = run / "units" / unit.key / TWIN / LOG
+    if not runlog.has_begun(path):
+        return None
+    log = runlog.read(path)
+    same = all(log.header.get(k) == v for k, v in unit.log.header.items() if k not in _OF_THE_CLOCK)
+    return Unit(unit.key, log, unit.truth) if log.complete and same else None
 
 
 def read_scores(run: Path) -> dict[str, Any] | None:

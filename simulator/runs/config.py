@@ -26,13 +26,6 @@ PROTOCOLS = {
 }
 MEMORY_MODES = {"online": "grows during the run", "frozen": "holds the history only"}
 LATEST_ONLY = Policy("latest_only")
-SOURCES = {
-    "wall": "measured",
-    "elastic": "measured",
-    "measured": "measured",
-    "journal": "journal",
-    "modelled": "modelled",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +48,7 @@ class Settings:
     @property
     def latency_source(self) -> str:
         """Where charges come from: tables and comparisons never mix sources silently."""
-        return SOURCES[self.clock]
+        return self.clock if self.clock in ("journal", "modelled") else "measured"
 
     @property
     def reproducible(self) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from anyio.abc import TaskGroup
@@ -21,8 +20,9 @@ from simulator.core.intentions import key
 from simulator.core.protocols import Memory, MemoryView, SnapshotSource
 from simulator.core.types import Event, Observation, Snapshot
 from simulator.runs.answers import Answer
+from simulator.runs.books import Books
 from simulator.runs.config import Settings
-from simulator.runs.flights import Flight, Write, full_record
+from simulator.runs.flights import Flight, Write
 from simulator.runs.history import HistoryView, Recent
 from simulator.runs.labels import Asks
 from simulator.runs.records import Flag, Kind
@@ -35,7 +35,7 @@ from simulator.timing.meter import SilentMeter
 from simulator.timing.pace import Held, Paced
 from simulator.timing.tasks import task_group
 
-__all__ = ["Engine", "Interrupt", "Tally"]
+__all__ = ["Engine", "Interrupt"]
 
 _NEVER = 1 << 62
 _YIELD_EVERY = 1024  # a loop that never suspends leaks timers
@@ -47,23 +47,6 @@ class Interrupt:
     """Asks a run to stop: what is in flight comes to its end, nothing new starts, the log stays without an end line."""
 
     asked = False
-
-
-@dataclass(slots=True)
-class Tally:
-    """What was counted while a unit ran; the deterministic part goes into the log's end line."""
-
-    released: int = 0
-    decisions: int = 0
-    offers: int = 0
-    errors: int = 0
-    unparsed: int = 0
-    superseded: int = 0
-    cancelled: int = 0
-    never_seen: int = 0
-    writes: int = 0
-    writes_after_end: int = 0
-    overruns: int = 0
 
 
 class Engine:
@@ -89,7 +72,7 @@ class Engine:
                  pace: Held | Paced, interrupt: Interrupt, intentions: Sequence[str] = ()) -> None:  # fmt: skip
         self._user = source.user
         self._source, self._truth, self._seam, self._memory, self._book = source, truth, seam, memory, book
-        self._recent, self._profile, self._settings, self._log, self.pace = recent, profile, settings, log, pace
+        self._recent, self._profile, self._settings, self.pace = recent, profile, settings, pace
         self._interrupt = interrupt
         self._intentions = frozenset(key(i) for i in intentions)
         self._kernel = Kernel()
@@ -100,8 +83,8 @@ class Engine:
         self._flights: dict[int, Flight] = {}
         self._alone = settings.protocol != "stream"
         self._end_ns = source.end_ns if source.end_ns is not None else _NEVER
-        self._gaps = deque(sorted((start, reason) for start, _, reason in source.gaps))
-        self._next_gap_ns = self._gaps[0][0] if self._gaps else _NEVER
+        self._gaps = deque(sorted(start for start, _, _ in source.gaps))
+        self._next_gap_ns = self._gaps[0] if self._gaps else _NEVER
         self._seq = 0
         self._writing = False
         self._newest_offer = -1
@@ -110,9 +93,7 @@ class Engine:
         self._cold = True
         self._group: TaskGroup | None = None
         self._overrun_ns = truth.period_ns
-        self.tally = Tally()
-        self.changes_ns: list[int] = []
-        self.notes: dict[str, int] = {}
+        self.books = Books(log)
 
     # ------------------------------------------------------------------ the loop
 
@@ -135,10 +116,10 @@ class Engine:
             self._land()
         elif self._settings.protocol == "trajectory":
             await self._finish()
-        self.tally.never_seen = self._mailbox.n_dropped + len(self._mailbox)
-        self.tally.writes_after_end = len(self._writes)
+        self.books.tally.never_seen = self._mailbox.n_dropped + len(self._mailbox)
+        self.books.tally.writes_after_end = len(self._writes)
         if self._asks.n_passed_over:
-            self._note("questions_passed_over", self._asks.n_passed_over)
+            self.books.note("questions_passed_over", self._asks.n_passed_over)
 
     async def _play(self) -> None:
         kernel, pace, waiting = self._kernel, self.pace, self._mailbox.waiting
@@ -191,7 +172,7 @@ class Engine:
 
     def _release(self, snapshot: Snapshot) -> None:
         """A snapshot happens: the world learns what it proves, the mailbox gets it."""
-        self.tally.released += 1
+        self.books.tally.released += 1
         t = snapshot.captured_ns
         closed = None
         if t >= self._next_gap_ns:
@@ -211,16 +192,15 @@ class Engine:
     def _pass_gaps(self, t: int) -> Event | None:
         """Recording stopped before this snapshot: what was open ended when it stopped."""
         closed = None
-        while self._gaps and self._gaps[0][0] <= t:
-            start, _ = self._gaps.popleft()
-            closed = self._recent.gap(start) or closed
-        self._next_gap_ns = self._gaps[0][0] if self._gaps else _NEVER
+        while self._gaps and self._gaps[0] <= t:
+            closed = self._recent.gap(self._gaps.popleft()) or closed
+        self._next_gap_ns = self._gaps[0] if self._gaps else _NEVER
         return closed
 
     def _closed(self, event: Event, t: int) -> None:
         """An event is proven closed at ``t``: the memory may have it, and what is known of it."""
         if event.end_ns == t:
-            self.changes_ns.append(t)
+            self.books.changes_ns.append(t)
         if self._memory is None or self._settings.memory_mode == "frozen":
             return
         event, label = self._asks.settle(event, t)
@@ -253,7 +233,7 @@ class Engine:
     async def _ask(self, snapshot: Snapshot | None, moment_ns: int | None) -> None:
         """A question asked alone, outside the stream's time."""
         if snapshot is None:
-            self._note("moment_without_snapshot")
+            self.books.note("moment_without_snapshot")
         else:
             at = snapshot.captured_ns if moment_ns is None else moment_ns
             await self._decide(snapshot, 0, at, at, moment_ns)
@@ -306,7 +286,7 @@ class Engine:
             assert flight.snapshot is not None
             answer = await self._seam.decide(flight.snapshot.index, look, begun_real_ns=begun)
             if flight.cancelled and not await self._seam.told_cancelled():
-                self._note("cancel_failed")
+                self.books.note("cancel_failed")
         flight.answer = answer
         self.pace.post(self._kernel, answer.ended_real_ns, flight, flight.seq)
 
@@ -361,54 +341,19 @@ class Engine:
             else:
                 self._newest_offer = flight.snapshot.index
         if ended - flight.started_ns > self._overrun_ns:
-            self.tally.overruns += 1
+            self.books.tally.overruns += 1
         for name, n in answer.notes.items():
-            self._note(name, n)
+            self.books.note(name, n)
         if self._intentions and any(key(offer.intention) not in self._intentions for offer, _ in answer.offers):
-            self._note("unknown_intention")
-        self._record(flight, kind, ended)
-
-    def _note(self, key: str, n: int = 1) -> None:
-        self.notes[key] = self.notes.get(key, 0) + n
+            self.books.note("unknown_intention")
+        self.books.decided(flight, kind, ended)
 
     def _written(self, flight: Flight, write: Write, answer: Answer, ended: int) -> None:
         """A memory write is visible from its completion on."""
         self._writing = False
         if write.label is not None:
             self._book.add(write.event, write.label)
-        self.tally.writes += 1
-        self._log.record(
-            {
-                "kind": "memory_write",
-                "seq": flight.seq,
-                "what": write.what,
-                "event": write.event.id,
-                "available_ns": write.available_ns,
-                "started_ns": flight.started_ns,
-                "done_ns": ended,
-                **answer.fields,
-            }
-        )
-
-    def _record(self, flight: Flight, kind: Kind, ended: int) -> None:
-        """Into the log: folded if there is nothing to say, whole if there is."""
-        tally, answer, snapshot = self.tally, flight.answer, flight.snapshot
-        assert answer is not None
-        assert snapshot is not None
-        tally.decisions += 1
-        if kind is Kind.SILENT and answer.plain and flight.what == "decide":
-            self._log.silence(
-                flight.seq, snapshot.index, snapshot.captured_ns, snapshot.content_ns,
-                flight.released_ns, flight.started_ns, ended, flight.dropped, flight.flags,
-            )  # fmt: skip
-            return
-        self._count(kind)
-        self._log.record(full_record(flight, kind, ended, answer, snapshot))
-
-    def _count(self, kind: Kind) -> None:
-        name = {Kind.OFFER: "offers", Kind.ERROR: "errors"}.get(kind, kind.name.lower())
-        if kind is not Kind.SILENT:
-            setattr(self.tally, name, getattr(self.tally, name) + 1)
+        self.books.written(flight, write, answer, ended)
 
     async def _finish(self) -> None:
         """Protocol trajectory: an agent with ``finish`` is asked once more, with all it has seen."""

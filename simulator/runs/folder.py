@@ -24,7 +24,9 @@ from simulator.session import truth as truths
 from simulator.session.truth import Truth
 from simulator.timing.clock import utc_now
 
-__all__ = ["RunFolder", "digest", "read_units", "write_json"]
+TWIN = "twin"
+
+__all__ = ["TWIN", "RunFolder", "digest", "read_units", "write_json"]
 
 SCHEMA = 1
 
@@ -90,6 +92,10 @@ class RunFolder:
     def unit(self, key: str) -> Path:
         """A unit's folder."""
         return self.path / "units" / key
+
+    def twin(self, key: str) -> Path:
+        """The folder of a unit's zero-charge companion."""
+        return self.unit(key) / TWIN
 
     def done(self, result: UnitResult) -> None:
         """A unit has been played, or could not be."""

@@ -106,7 +106,7 @@ def unit_logs(run: Path) -> list[Path]:
     """
     if run.is_file():
         return [run]
-    found = sorted(run.glob("units/**/decisions.jsonl")) or sorted(run.glob("decisions.jsonl"))
+    found = sorted(run.glob("units/*/decisions.jsonl")) or sorted(run.glob("decisions.jsonl"))
     if not found:
         raise InputError(run, "not a run folder: it holds no units/…/decisions.jsonl")
     return found

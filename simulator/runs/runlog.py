@@ -181,6 +181,22 @@ def has_begun(path: Path) -> bool:
         return False
 
 
+def has_ended(path: Path) -> bool:
+    """Whether the last whole line is an end line; only the tail of the file is read."""
+    size, tail = path.stat().st_size, 1 << 12
+    with path.open("rb") as file:
+        while True:
+            file.seek(max(0, size - tail))
+            lines = file.read().split(b"\n")
+            if len(lines) > 2 or tail >= size:  # the last line is whole here: a newline stands before it and after it
+                break
+            tail *= 8
+    try:
+        return lines[-1] == b"" and len(lines) > 1 and json.loads(lines[-2]).get("kind") == "end"
+    except (ValueError, AttributeError):
+        return False
+
+
 def read_header(path: Path) -> dict[str, Any]:
     """The first line.
 

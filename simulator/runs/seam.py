@@ -208,14 +208,14 @@ class Seam:
         return {} if outcome.error is not None else outcome.value
 
     async def close(self) -> bool:
-        """Let the agent close, then its lane; False if the agent failed at that."""
-        well = self.lost or await self._tell("close")
+        """Let agent and memory close, then their lane; False if one failed at that."""
+        well = self.lost or all([await self._tell("close"), await self._tell("close", self._memory)])
         if self._lane is not None:
             await self._lane.close()
         return well
 
-    async def _tell(self, what: str) -> bool:
-        call = getattr(self._agent, what, None)
+    async def _tell(self, what: str, whom: Any = None) -> bool:
+        call = getattr(self._agent if whom is None else whom, what, None)
         if call is None:
             return True
         outcome = await self._call(call, CLOSE_LIMIT_NS)

@@ -118,11 +118,8 @@ class UnitResult:
 def is_done(folder: Path, plan: UnitPlan) -> bool:
     """Whether the folder holds this unit's log to its end, from the same inputs."""
     path = folder / LOG
-    if not runlog.has_begun(path):
-        return False
-    log = runlog.read(path)
     want = {"kind": "header", "schema": runlog.SCHEMA, **plan.header()}
-    return log.complete and dict(log.header) == want
+    return runlog.has_begun(path) and runlog.has_ended(path) and runlog.read_header(path) == want
 
 
 async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: Callable[[Engine], None] | None = None
@@ -139,34 +136,17 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
         UsageError: a combination that cannot be played, or a journal of another run.
         JournalMiss: a call that the journal does not hold.
     """
-    s, profile = plan.settings, MappingProxyType(dict(plan.profile))  # no agent changes what the next unit is told
-    journal = None if plan.journal is None else Journal(plan.journal)
-    agent = plan.agent() if journal is None else None
-    check(s, agent)
-    if journal is not None:
-        journal.check(plan.header())
-    memory = None if _inert(made := plan.memory()) else made
-    await anyio.to_thread.run_sync(_lay_out, folder, plan.truth)
-    seam = Seam(agent, memory, s, plan.source.session, journal)
-    recent = Recent(Segmenter(plan.source.user, plan.source.session, plan.segmentation), plan.window_ns)
-    book = LabelBook()
-    cold, failed, doing = None, None, Doing()
-    if journal is None:
-        who = (plan.source.session, plan.source.user, profile, plan.intentions)
-        setup = Setup(*who, s.seed, plan.truth.period_ns, s.protocol)
-        work = partial(prepare, agent, memory, plan.history, setup, recent, book, doing)
-        cold, failed = await seam.prepare(work, lambda: interrupt.asked)
+    ready = await _make_ready(plan, folder, interrupt)
     log = runlog.LogWriter(folder / LOG)
     log.header(plan.header())
-    if failed is not None:
+    if ready.failed is not None:
         log.close()
-        await seam.close()
-        await anyio.to_thread.run_sync(write_traces, folder, seam.traces)
-        said = f"not played, {doing.what} failed before time 0: {failed[1]}"
-        return UnitResult(plan.key, error="interrupted" if interrupt.asked else said, cold_start_ns=cold)
-    pace = _pace(s, interrupt)
-    engine = Engine(plan.source, plan.truth, seam, memory, book, recent, profile, s, log, pace, interrupt,
-                    plan.intentions)  # fmt: skip
+        await _close(ready.seam, folder)
+        error = "interrupted" if interrupt.asked else ready.failed
+        return UnitResult(plan.key, error=error, cold_start_ns=ready.cold_start_ns)
+    s, pace = plan.settings, _pace(plan.settings, interrupt)
+    engine = Engine(plan.source, plan.truth, ready.seam, ready.memory, ready.book, ready.recent, ready.profile, s, log,
+                    pace, interrupt, plan.intentions)  # fmt: skip
     if watch is not None:
         watch(engine)
     begun, lags = real_ns(), list[int]()
@@ -178,26 +158,67 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
         raise
     finally:
         with anyio.CancelScope(shield=True):
-            stats = await seam.stats()
-            await anyio.to_thread.run_sync(write_traces, folder, seam.traces)
-            if not await seam.close():
-                engine.notes["close_failed"] = 1
-    counts = asdict(engine.tally)
+            stats = await ready.seam.stats()
+            if not await _close(ready.seam, folder):
+                engine.books.note("close_failed")
+    counts = asdict(engine.books.tally)
     if interrupt.asked:
         log.close()
         return UnitResult(plan.key, counts, error="interrupted")
-    log.close({**counts, "notes": dict(sorted(engine.notes.items())), "changes_ns": engine.changes_ns})
+    log.close(engine.books.end())
     audit = judge(
         wall_ns=real_ns() - begun,
-        agent_ns=seam.agent_ns,
+        agent_ns=ready.seam.agent_ns,
         lateness_ns=pace.lateness_ns if isinstance(pace, Paced) else None,
         lags_ns=lags,
-        overruns=engine.tally.overruns,
-        guarded=seam.n_guarded,
-        moved=seam.demoted,
+        overruns=engine.books.tally.overruns,
+        guarded=ready.seam.n_guarded,
+        moved=ready.seam.demoted,
         reproducible=s.reproducible,
     )
-    return UnitResult(plan.key, counts, audit, cold, stats, lost=seam.lost)
+    return UnitResult(plan.key, counts, audit, ready.cold_start_ns, stats, lost=ready.seam.lost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """Agent and memory at time 0, or why they never got there."""
+
+    seam: Seam
+    memory: Memory | None
+    recent: Recent
+    book: LabelBook
+    profile: Mapping[str, str]
+    cold_start_ns: int | None
+    failed: str | None
+
+
+async def _make_ready(plan: UnitPlan, folder: Path, interrupt: Interrupt) -> _Ready:
+    """All that happens before time 0: agent and memory are made, opened and fed with the history."""
+    s, profile = plan.settings, MappingProxyType(dict(plan.profile))  # no agent changes what the next unit is told
+    journal = None if plan.journal is None else Journal(plan.journal)
+    agent = plan.agent() if journal is None else None
+    check(s, agent)
+    if journal is not None:
+        journal.check(plan.header())
+    memory = None if _inert(made := plan.memory()) else made
+    await anyio.to_thread.run_sync(_lay_out, folder, plan.truth)
+    seam = Seam(agent, memory, s, plan.source.session, journal)
+    recent = Recent(Segmenter(plan.source.user, plan.source.session, plan.segmentation), plan.window_ns)
+    book, cold, failed = LabelBook(), None, None
+    if journal is None:
+        who = (plan.source.session, plan.source.user, profile, plan.intentions)
+        setup, doing = Setup(*who, s.seed, plan.truth.period_ns, s.protocol), Doing()
+        work = partial(prepare, agent, memory, plan.history, setup, recent, book, doing)
+        cold, error = await seam.prepare(work, lambda: interrupt.asked)
+        failed = None if error is None else f"not played, {doing.what} failed before time 0: {error[1]}"
+    return _Ready(seam, memory, recent, book, profile, cold, failed)
+
+
+async def _close(seam: Seam, folder: Path) -> bool:
+    """Let agent and memory go; False if one of them failed at that."""
+    well = await seam.close()
+    await anyio.to_thread.run_sync(write_traces, folder, seam.traces)
+    return well
 
 
 def _lay_out(folder: Path, truth: Truth) -> None:

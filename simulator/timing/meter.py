@@ -38,7 +38,7 @@ class SilentMeter:
     """
 
     __slots__ = ("closed", "cost", "emitted", "first_token_ns", "memory_hits", "notes", "retries", "stages_ns",
-                 "throttle_ns", "tokens", "touched")  # fmt: skip
+                 "throttle_ns", "tokens", "touched", "unpriced")  # fmt: skip
 
     def __init__(self) -> None:
         self.touched = False
@@ -53,6 +53,7 @@ class SilentMeter:
             self.notes: dict[str, int] = {}
             self.emitted: list[tuple[Offer, int | None]] = []
             self.cost: float | None = None
+            self.unpriced = False
             self.first_token_ns: int | None = None
             self.throttle_ns = self.retries = self.memory_hits = 0
 
@@ -77,8 +78,8 @@ class SilentMeter:
         self._touch()
         for key, n in counts.items():
             self.tokens[key] = self.tokens.get(key, 0) + n
-        if amount is not None:
-            self.cost = (self.cost or 0.0) + amount
+        self.unpriced = self.unpriced or amount is None
+        self.cost = None if self.unpriced else (self.cost or 0.0) + (amount or 0.0)
 
     def first_token(self) -> None:
         """See ``core.protocols.Meter``; without a clock nothing is marked."""

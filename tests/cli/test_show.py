@@ -182,7 +182,7 @@ def _written(console: Console) -> str:
 
 def test_progress_says_units_place_errors_and_nothing_without_a_terminal() -> None:
     plan = cast(Any, SimpleNamespace(key="desk\x1btop", truth=SimpleNamespace(end_ns=200 * SECOND, period_ns=SECOND)))
-    engine = cast(Any, SimpleNamespace(tally=SimpleNamespace(released=50, offers=3, errors=2)))
+    engine = cast(Any, SimpleNamespace(books=SimpleNamespace(tally=SimpleNamespace(released=50, offers=3, errors=2))))
     console = _console(terminal=True)
     with Progress(console, 4, 1) as progress:
         progress.unit(plan)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simulator.core.errors import Exit, UsageError
-from simulator.core.types import Decision, Observation, Offer
-from simulator.play import Choice, Watcher, play, run
+from simulator.core.types import Decision, Event, Observation, Offer
+from simulator.play import Choice, Watcher, play, run, score_folder
 from simulator.runs.unit import UnitPlan, UnitResult
 
 DESKTOP = Path(__file__).resolve().parents[2] / "scenarios" / "desktop"
@@ -88,3 +89,63 @@ def test_offers_that_name_no_intention_in_use_are_counted(tmp_path: Path) -> Non
     played = run(DESKTOP, agent=Vague, memory="none", out=tmp_path / "run", clock="modelled", latency="fixed:0s")
     assert played.scores is not None
     assert played.scores["notes"] == {"unknown_intention": 1}
+
+
+MODELLED: dict[str, Any] = {"memory": "none", "clock": "modelled", "latency": "fixed:1s"}
+
+
+def test_a_twin_that_cannot_be_played_is_refused_before_anything_is(tmp_path: Path) -> None:
+    class Stateful:
+        async def decide(self, seen: Observation) -> Decision:
+            return Decision()
+
+    with pytest.raises(UsageError, match="overlap:2"):
+        run(DESKTOP, Stateful, "none", out=tmp_path / "run", twin=True, clock="elastic", policy="overlap:2")
+    assert not (tmp_path / "run").exists()
+
+
+def test_latencies_are_resampled_from_a_run_with_twins_too(tmp_path: Path) -> None:
+    run(DESKTOP, Eager, "none", out=tmp_path / "measured", twin=True)
+    again = run(DESKTOP, Eager, "none", out=tmp_path / "run", clock="modelled", latency=f"from:{tmp_path / 'measured'}")
+    assert again.code is Exit.DONE
+
+
+def test_the_twin_of_other_code_or_one_that_was_killed_is_no_twin(tmp_path: Path) -> None:
+    file, out = tmp_path / "mine.py", tmp_path / "run"
+    _class_in(file, "Decision((Offer('Translation'),))")
+    first = run(DESKTOP, agent=f"{file}:Mine", out=out, twin=True, **MODELLED)
+    assert first.scores is not None
+    assert first.scores["scores"]["F1_instant@timing"] is not None
+    log = out / "units" / "desktop" / "twin" / "decisions.jsonl"
+    whole = log.read_bytes()
+    log.write_bytes(b"")
+    assert score_folder(out)["scores"]["F1_instant@timing"] is None
+    log.write_bytes(whole)
+    file.write_text(file.read_text().replace("Translation", "Summarization"))
+    changed = run(DESKTOP, agent=f"{file}:Mine", out=out, again=True, **MODELLED)
+    assert changed.scores is not None
+    assert changed.scores["scores"]["F1_instant@timing"] is None
+
+
+def test_a_file_of_the_users_is_run_once_for_all_units(tmp_path: Path) -> None:
+    file, told = tmp_path / "mine.py", tmp_path / "told"
+    file.write_text(
+        f"with open({str(told)!r}, 'a') as told:\n    told.write('run ')\n"
+        "class Mine:\n    inline = True\n    async def decide(self, seen):\n        return None\n"
+    )
+    run([DESKTOP, DESKTOP / "scenario.yaml"], agent=f"{file}:Mine", out=tmp_path / "run", **MODELLED)
+    assert told.read_text() == "run "
+
+
+def test_the_thread_of_a_plain_memory_ends_with_its_unit(tmp_path: Path) -> None:
+    class Plain:
+        def observe(self, event: Event) -> None: ...
+        def recall(self, query: Any, k: int, token_budget: int | None) -> list[Any]:
+            return []
+
+    before = {t.name for t in threading.enumerate()}
+    run(DESKTOP, Eager, Plain, out=tmp_path / "run", clock="modelled", latency="fixed:1s")
+    left = [t for t in threading.enumerate() if t.name not in before and t.name.startswith("memory")]
+    for thread in left:
+        thread.join(1.0)
+    assert not any(t.is_alive() for t in left)

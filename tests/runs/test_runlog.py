@@ -212,3 +212,16 @@ def test_unknown_fields_of_a_later_writer_are_left_alone(tmp_path: Path) -> None
 def test_flags_have_names_in_a_fixed_order() -> None:
     assert runlog.flag_names(Flag.HELD | Flag.COLD | Flag.AFTER_END) == ["held", "cold", "after_end"]
     assert runlog.flag_names(0) == []
+
+
+@pytest.mark.parametrize("n_changes", [0, 10, 30_000])
+def test_an_end_is_seen_from_the_tail_of_a_log(n_changes: int, tmp_path: Path) -> None:
+    path = tmp_path / "decisions.jsonl"
+    writer = LogWriter(path)
+    writer.header({"session": "s"})
+    writer.flush()
+    assert not runlog.has_ended(path)
+    writer.close({"changes_ns": [10**15 + n for n in range(n_changes)]})
+    assert runlog.has_ended(path)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert not runlog.has_ended(path), "its last line is torn"

@@ -74,7 +74,7 @@ def test_a_silent_meter_counts_and_times_nothing() -> None:
     with meter.stage("model"):
         meter.first_token()
     meter.usage(tokens_in=3, cost=0.5)
-    meter.usage(tokens_in=4)
+    meter.usage(tokens_in=4, cost=0.0)
     meter.emit(Offer("x"))
     assert meter.tokens["in"] == 7
     assert meter.cost == 0.5
@@ -96,3 +96,12 @@ def test_the_published_stages_exist_and_no_others(meter: SilentMeter) -> None:
             pass
     with pytest.raises(ValueError, match="stage must be one of wait, ocr"):
         meter.stage("think")
+
+
+def test_one_call_without_a_price_makes_the_cost_unknown() -> None:
+    meter = SilentMeter()
+    meter.usage(tokens_in=1, cost=0.01)
+    assert meter.cost == 0.01
+    meter.usage(tokens_in=5000)
+    meter.usage(tokens_in=1, cost=0.01)
+    assert meter.cost is None

@@ -1,0 +1,91 @@
+"""The books of a unit: what is counted while it runs, and its lines in the log."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from simulator.runs.answers import Answer
+from simulator.runs.flights import Flight, Write, full_record
+from simulator.runs.records import Kind
+from simulator.runs.runlog import LogWriter
+
+__all__ = ["Books", "Tally"]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted while a unit ran; the deterministic part goes into the log's end line."""
+
+    released: int = 0
+    decisions: int = 0
+    offers: int = 0
+    errors: int = 0
+    unparsed: int = 0
+    superseded: int = 0
+    cancelled: int = 0
+    never_seen: int = 0
+    writes: int = 0
+    writes_after_end: int = 0
+    overruns: int = 0
+
+
+_COUNTED = {kind: kind.name.lower() for kind in Kind if kind is not Kind.SILENT}
+_COUNTED |= {Kind.OFFER: "offers", Kind.ERROR: "errors"}
+
+
+class Books:
+    """Kept by the engine.
+
+    Attributes:
+        tally: counts.
+        notes: what agents and memories found worth counting.
+        changes_ns: instants at which one event ended and the next began.
+    """
+
+    def __init__(self, log: LogWriter) -> None:
+        self._log = log
+        self.tally = Tally()
+        self.notes: dict[str, int] = {}
+        self.changes_ns: list[int] = []
+
+    def note(self, key: str, n: int = 1) -> None:
+        """Count something worth knowing."""
+        self.notes[key] = self.notes.get(key, 0) + n
+
+    def decided(self, flight: Flight, kind: Kind, ended_ns: int) -> None:
+        """A decision ended: folded into the log if there is nothing to say, whole if there is."""
+        answer, snapshot = flight.answer, flight.snapshot
+        assert answer is not None
+        assert snapshot is not None
+        self.tally.decisions += 1
+        if kind is Kind.SILENT and answer.plain and flight.what == "decide":
+            self._log.silence(
+                flight.seq, snapshot.index, snapshot.captured_ns, snapshot.content_ns,
+                flight.released_ns, flight.started_ns, ended_ns, flight.dropped, flight.flags,
+            )  # fmt: skip
+            return
+        if kind is not Kind.SILENT:
+            name = _COUNTED[kind]
+            setattr(self.tally, name, getattr(self.tally, name) + 1)
+        self._log.record(full_record(flight, kind, ended_ns, answer, snapshot))
+
+    def written(self, flight: Flight, write: Write, answer: Answer, ended_ns: int) -> None:
+        """A memory write ended."""
+        self.tally.writes += 1
+        self._log.record(
+            {
+                "kind": "memory_write",
+                "seq": flight.seq,
+                "what": write.what,
+                "event": write.event.id,
+                "available_ns": write.available_ns,
+                "started_ns": flight.started_ns,
+                "done_ns": ended_ns,
+                **answer.fields,
+            }
+        )
+
+    def end(self) -> dict[str, Any]:
+        """What the log's end line says."""
+        return {**asdict(self.tally), "notes": dict(sorted(self.notes.items())), "changes_ns": self.changes_ns}
