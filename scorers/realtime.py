@@ -24,6 +24,7 @@ from scorers.offers import Judged, Verdict, judge, stamps
 from scorers.pacing import Pace, pace
 from scorers.realtime_metrics import BINS, KAPPAS, PRICED, PROFILES, STRENGTHS, Rules, deadline_name, metrics_of
 from scorers.samples import Sample, set_score
+from scorers.spans import active_spans, active_total
 from scorers.spending import spent
 from scorers.streaming import Ticks, stream_ticks
 from simulator.core.types import SECOND
@@ -103,7 +104,7 @@ class Realtime:
             n_delivered=len(raw),
             needs=needs,
             ceiling=_ceiling(truth, needs),
-            active_ns=truth.active_ns,
+            active_ns=active_total(active_spans(truth)),
             pace=pace(unit.log, truth, offers, self.rules.restraint_ns, self.rules.breakpoint_ns),
             money=spent(unit.log),
         )
@@ -149,7 +150,11 @@ class Realtime:
     def _samples(
         self, truth: Truth, arrived: Ints, needs: Sequence[Opportunity], kind: Content, offers: Sequence[LoggedOffer]
     ) -> tuple[Sample, ...]:
-        """One sample a block; the last may be short, and takes what arrives after the end."""
+        """One sample a block; the last may be short, and takes what arrives after the end.
+
+        A block wholly inside gaps is none: nothing could be said in it, so its silence is no merit. It stays where it
+        holds an offer that came late, or a need.
+        """
         size = self.rules.block_ns
         n_blocks = max(1, -(-truth.end_ns // size))
         block_of_offer = np.minimum(arrived // size, n_blocks - 1)
@@ -158,13 +163,14 @@ class Realtime:
         found = match(Windows.of(needs), arrived, lambda i, js: right(i, js) & (block_of_offer[js] == block_of_need[i]))
         matched = Counter(block for block, j in zip(block_of_need, found, strict=True) if j is not None)
         said, true = Counter(block_of_offer.tolist()), Counter(block_of_need)
-        return tuple(Sample(said[b], true[b], matched[b]) for b in range(n_blocks))
+        live = {b for start, end in active_spans(truth) for b in range(start // size, -(-end // size))}
+        return tuple(Sample(said[b], true[b], matched[b]) for b in sorted(live | said.keys() | true.keys()))
 
     def figures(self, tallies: Sequence[Tally]) -> list[Score]:
         """Pool counts over sessions and divide."""
         sheet = Sheet(self.metrics)
         for end in STRENGTHS:
-            _put_strength(sheet, end, [t.strengths[end] for t in tallies], sum(t.active_ns for t in tallies) / HOUR)
+            _put_strength(sheet, end, [t.strengths[end] for t in tallies], sum(t.active_ns for t in tallies))
         full = [t.strengths[""] for t in tallies]
         weights = [w for s in full for w in s.weights]
         ceiling = ratio(100 * math.fsum(t.ceiling for t in tallies), math.fsum(weights), "opportunities", len(weights))
@@ -234,7 +240,7 @@ class Realtime:
         return {}
 
 
-def _put_strength(sheet: Sheet, end: str, parts: Sequence[Strength], hours: float) -> None:
+def _put_strength(sheet: Sheet, end: str, parts: Sequence[Strength], active_ns: int) -> None:
     """Figures that exist in both strengths."""
     classes: Counter[Verdict] = sum((s.classes for s in parts), Counter())
     said, true, hit = classes.total(), sum(s.n_needs for s in parts), classes[Verdict.ON_TIME]
@@ -266,9 +272,8 @@ def _put_strength(sheet: Sheet, end: str, parts: Sequence[Strength], hours: floa
         sheet.put(name + end, ratio(100 * (gain - cost), weight, "opportunities", true))
     final = set_score([sample for s in parts for sample in s.samples]).final
     sheet.put(f"S_rt{end}", Ratio(None if final.value is None else 100 * final.value, final.n, final.reason))
-    active = round(hours * HOUR)
-    sheet.put(f"unwanted_per_hour{end}", _per_hour(said - hit, active))
-    sheet.put(f"false_alarms_per_hour{end}", _per_hour(classes[Verdict.FALSE_ALARM], active))
+    sheet.put(f"unwanted_per_hour{end}", _per_hour(said - hit, active_ns))
+    sheet.put(f"false_alarms_per_hour{end}", _per_hour(classes[Verdict.FALSE_ALARM], active_ns))
     leads = np.sort(np.array(_leads(on_time), np.int64))
     sheet.put(f"lead_s{end}", *_point(leads, 50, "offers on time with a known act of the user"))
     _put_stream(sheet, end, sum((s.ticks for s in parts), Ticks()))

@@ -54,8 +54,11 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
     """All metrics of the real-time scorer under these rules, in order."""
     listed: list[Metric] = []
 
-    def add(name: str, formula: str, unit: str, span: str, direction: str, both: bool = False) -> None:
-        listed.extend(Metric(name + end, formula, unit, span, direction) for end in (STRENGTHS if both else ("",)))
+    def add(
+        name: str, formula: str, unit: str, span: str, direction: str, both: bool = False, version: int = 1
+    ) -> None:
+        ends = STRENGTHS if both else ("",)
+        listed.extend(Metric(name + end, formula, unit, span, direction, version=version) for end in ends)
 
     def each(verdict: str) -> str:
         return f"{verdict} / hour of active session"
@@ -74,8 +77,11 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
         formula = f"100 (sum w g(z) - costs) / sum w, g = 1 - z/2, z = (a - o)/(x - o); costs: {priced}"
         add(name, formula, "points", "<= 100", "up", True)
     add("timely_utility@ceiling", "the same for an offer at the first tick of every window", "points", "0-100", "-")
-    blocks = "samples = blocks of 10 min, truth = windows opening in it, predictions = offers arriving in it"
-    add("S_rt", f"F1_avg / (1 + ln(1 + FPS)); {blocks}", "%", "0-100", "up", True)
+    blocks = (
+        f"samples = blocks of {rules.block_ns / (60 * SECOND):g} min that hold active time, a need or an offer, "
+        "truth = windows opening in it, predictions = offers arriving in it"
+    )
+    add("S_rt", f"F1_avg / (1 + ln(1 + FPS)); {blocks}", "%", "0-100", "up", True, version=2)
     add("unwanted_per_hour", each("(surfaced - on_time)"), "1/h", ">= 0", "down", True)
     add("false_alarms_per_hour", each("false_alarm"), "1/h", ">= 0", "down", True)
     add("interruptions_per_hour", each("surfaced"), "1/h", ">= 0", "down")

@@ -96,6 +96,30 @@ def test_a_block_holds_the_windows_that_open_and_the_offers_that_arrive_in_it() 
     assert (told["R_rt"], told["S_rt"]) == (1, 0)
 
 
+def test_a_pause_changes_no_s_rt() -> None:
+    # Block 0: right and one in vain. Block 1: one in vain. Then ten hours away, which are no negative samples.
+    said = [D(12, 14, ["Debug"]), D(300, 301, ["Debug"]), D(700, 701, ["Debug"])]
+    for end in ("", "@timing"):
+        plain = score(said, [A], end=1200)["scores"][f"S_rt{end}"]
+        paused = score(said, [A], end=1200 + 36000, gaps=[(1200, 1200 + 36000)])["scores"][f"S_rt{end}"]
+        assert plain == paused == pytest.approx(100 * (2 / 3) * false_positive_norm(1))
+
+
+def test_a_block_inside_a_gap_stays_where_it_holds_an_offer_or_a_need() -> None:
+    # Block 0 is right; 1 to 3 are dark, the first with a late offer, the last with a need; block 4 is quiet.
+    said, needs = [D(12, 14, ["Debug"]), D(590, 605, ["Debug"])], [A, need("B", 1900, 1930)]
+    told = score(said, needs, end=3000, gaps=[(600, 2400)])["scores"]
+    assert told["S_rt"] == pytest.approx(100 * (1 + 0) / 2 * false_positive_norm(1 / 2))
+
+
+def test_hours_are_one_to_all_scorers_however_odd_the_gaps() -> None:
+    # Of 7200 s the gaps [-50, 600), [300, 1800), [400, 500) and [5400, 9999) leave one hour.
+    said = [D(2000, 2001, ["Debug"], more={"tokens": {"in": 7}, "cost": 0.5})]
+    odd = truth(7200, gaps=[(300, 1800), (-50, 600), (5400, 9999), (400, 500)])
+    told = score_run([Unit("s", log(said), odd)], "stream", "off")["scores"]
+    assert (told["interruptions_per_hour"], told["cost"], told["cost@tokens_in"]) == (1, 0.5, 7)
+
+
 def test_restraint_is_the_share_of_idle_minutes_kept_quiet() -> None:
     # Of 5 whole minutes (the last 30 s dropped) the fourth holds a need; of the other four one was disturbed.
     wanted = [need("A", 190, 210)]
