@@ -21,9 +21,9 @@ from typing import Any
 from simulator.core.errors import InputError, nearest
 from simulator.core.taxonomy import DEFAULT, Taxonomy
 from simulator.core.types import SECOND, Event, Label, Snapshot
-from simulator.session.opportunities import label_events
+from simulator.session.opportunities import label_events, questions
 from simulator.session.reader import Reader
-from simulator.session.segmentation import Segmenter
+from simulator.session.segmentation import Cutter
 from simulator.session.truth import Assist
 
 __all__ = [
@@ -86,7 +86,7 @@ def read_table(
         if label is not None:
             said[event.id] = label
     if not said and any("assistance" in row for _, row in rows):
-        return label_events(events, assists)[0]
+        return label_events(events, questions((), assists))[0]
     ordered = sorted(events, key=lambda e: (e.end_ns, e.start_ns, e.id))
     return [(event, said.get(event.id)) for event in ordered]
 
@@ -111,7 +111,7 @@ def read_session(
         known = any(llm for (llm,) in reader.table("events", ("is_llm_event",)))
     moved = [replace(e, user=user, start_ns=e.start_ns + shift, end_ns=min(e.end_ns + shift, 0)) for e in events]
     asked = [replace(a, start_ns=a.start_ns + shift, end_ns=a.end_ns + shift) for a in assists]
-    labelled = label_events(moved, asked)[0]
+    labelled = label_events(moved, questions((), asked))[0]
     return labelled if known else [(event, None) for event, _ in labelled]
 
 
@@ -179,20 +179,13 @@ def first_query(conversation: str | None) -> str | None:
 
 def _segmented(reader: Reader, rule: str, taxonomy: Taxonomy) -> Iterator[Event]:
     header = reader.header
-    segmenter = Segmenter(header.user, header.session, rule)
-    gaps = iter(sorted(header.gaps, key=lambda g: g.start_ns))
-    gap = next(gaps, None)
+    cutter = Cutter(header.user, header.session, rule, (g.start_ns for g in header.gaps))
     for captured, app, title in reader.rows(("captured_ns", "app_name", "window_title")):
         now = captured - header.zero_ns
-        while gap is not None and gap.start_ns <= now:
-            closed = segmenter.gap(gap.start_ns)
-            gap = next(gaps, None)
-            if closed:
-                yield closed
-        closed = segmenter.push(Snapshot(0, now, now, app, title, taxonomy.category(app, title)))
+        closed = cutter.push(Snapshot(0, now, now, app, title, taxonomy.category(app, title)))
         if closed:
             yield closed
-    last = segmenter.flush(header.end_ns)
+    last = cutter.flush(header.end_ns)
     if last:
         yield last
 

@@ -17,7 +17,7 @@ from simulator.core.errors import InputError
 from simulator.core.types import Event, Label, Snapshot
 from simulator.screen import pixels
 from simulator.session.history import first_query
-from simulator.session.opportunities import label_events
+from simulator.session.opportunities import Labeller, label_events, questions
 from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
 from simulator.session.segmentation import Segmenter
@@ -257,11 +257,11 @@ def _event_row(event: ForeignEvent, zero: int, period: int, *, anchored: bool) -
     }
 
 
-def history_lines(stretches: Sequence[Stretch], foreign: Foreign) -> tuple[list[str], int]:
+def history_lines(stretches: Sequence[Stretch], foreign: Foreign) -> tuple[list[str], Labeller]:
     """The kept events of stretches as lines of an event table, with labels by the rule.
 
     Returns:
-        The lines, in order of the events' ends, and how many needs found no event to belong to.
+        The lines, in order of the events' ends, and who labelled them, with counts of what has no place in them.
     """
     kept = [e for s in stretches for e in s.events if e.excluded is None]
     events = [
@@ -276,10 +276,10 @@ def history_lines(stretches: Sequence[Stretch], foreign: Foreign) -> tuple[list[
         if e.assistance
     ]
     said = {e.id: e for e in kept}
-    labelled, n_homeless = label_events(events, assists)
+    labelled, labeller = label_events(events, questions((), assists))
     known = foreign.has_assistance
     lines = [_line(event, label if known else None, said[int(event.id)], foreign) for event, label in labelled]
-    return lines, n_homeless
+    return lines, labeller
 
 
 def _line(event: Event, label: Label | None, source: ForeignEvent, foreign: Foreign) -> str:

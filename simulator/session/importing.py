@@ -219,9 +219,10 @@ def _one_user(
             report.scenarios.append(Path(foreign.user) / name / "scenario.yaml")
     report.unchanged &= not anew
     if first_evaluated:
-        lines, n_homeless = history_lines(stretches[:first_evaluated], foreign)
+        lines, labeller = history_lines(stretches[:first_evaluated], foreign)
         _write_new(home / "history.jsonl", "".join(lines))
-        ledger.add("noted", "needs in the history whose event was left out or not recorded", n=n_homeless)
+        ledger.add("noted", "needs in the history whose event was left out or not recorded", n=labeller.n_homeless)
+        ledger.add("noted", "needs in the history that came after another in the same event", n=labeller.n_passed_over)
     report.notes[foreign.user] = dict(sorted(foreign.notes.items()))
     report.lines += _account(home / "import.json", _lines(foreign.user, ledger), anew=anew)
 

@@ -8,6 +8,7 @@ Windows under 2 s, or in which no snapshot is released, are kept as ``unservable
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,8 +18,19 @@ from numpy.typing import NDArray
 from simulator.core.types import SECOND, Event, Label
 from simulator.session.truth import Assist, Gap, Opportunity
 
-__all__ = ["LeadRule", "Released", "derive", "follow_ups", "label_events", "mark_unservable"]
+__all__ = [
+    "Labeller",
+    "LeadRule",
+    "Question",
+    "Released",
+    "derive",
+    "follow_ups",
+    "label_events",
+    "mark_unservable",
+    "questions",
+]
 
+UNCATEGORIZED = "Uncategorized"
 TOO_SHORT = "under 2 s"
 NOTHING_SEEN = "holds no snapshot"
 
@@ -41,6 +53,15 @@ class LeadRule:
             f"asking again within {self.follow_up_ns / SECOND:g} s is a follow-up, not a need; windows under "
             f"{self.least_ns / SECOND:g} s or without a snapshot are unservable"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The user asked for help, at an instant."""
+
+    asked_ns: int
+    intention: str | None = None
+    query: str | None = None
 
 
 class Released:
@@ -117,7 +138,7 @@ def derive(assists: Sequence[Assist], released: Released, gaps: Sequence[Gap], r
                 id=f"a{i}",
                 opens_ns=min(opens, asked - 1),  # an empty window is no window; 1 ns is counted as unservable
                 closes_ns=asked,
-                intention=assist.intention or "Uncategorized",
+                intention=assist.intention or UNCATEGORIZED,
                 acted_ns=asked,
                 query=assist.query,
                 origin="recorded",
@@ -136,40 +157,66 @@ def mark_unservable(need: Opportunity, released: Released, rule: LeadRule | None
     return need
 
 
-def label_events(events: Iterable[Event], assists: Sequence[Assist], rule: LeadRule | None = None
-                 ) -> tuple[list[tuple[Event, Label | None]], int]:  # fmt: skip
-    """Give each event what became known of it: a need to the event in which it arose, else that there was none.
+def questions(needs: Sequence[Opportunity], assists: Sequence[Assist], rule: LeadRule | None = None) -> list[Question]:
+    """What the user asked: what was done about the needs, or where none are stated, the assistance events that are no
+    follow-ups.
+    """
+    if needs:
+        return [Question(n.acted_ns, n.intention, n.query) for n in needs if n.acted_ns is not None]
+    ordered = sorted(assists, key=lambda a: (a.start_ns, a.end_ns))
+    return [
+        Question(a.start_ns, a.intention or UNCATEGORIZED, a.query)
+        for a, follows in zip(ordered, follow_ups(ordered, rule), strict=True)
+        if not follows
+    ]
 
-    An assistance event starting at u labels the event with ``start < u <= end`` that is not one itself; assistance
-    events get no label, follow-ups give none.
+
+class Labeller:
+    """What became known of events, the same for a past and for a session that is being played.
+
+    A question asked at u belongs to the event with ``start < u <= end`` in which the need arose, of several such to the
+    one that ended first. An event's label is its first question; the others are counted in ``n_passed_over``.
+
+    Args:
+        asked: the questions, see ``questions``.
+    """
+
+    def __init__(self, asked: Iterable[Question]) -> None:
+        self._asked = sorted(asked, key=lambda q: q.asked_ns)
+        self._instants = [q.asked_ns for q in self._asked]
+        self._homeless = [True] * len(self._asked)
+        self.n_passed_over = 0
+
+    @property
+    def n_homeless(self) -> int:
+        """Questions that belong to no event so far."""
+        return sum(self._homeless)
+
+    def label(self, event: Event, known_ns: int) -> Label | None:
+        """The label of an event that is closed and known at ``known_ns``; to be asked once an event, in order of ends.
+
+        None for work with an assistant: help was needed before it.
+        """
+        if event.assistance:
+            return None
+        asked = range(bisect_right(self._instants, event.start_ns), bisect_right(self._instants, event.end_ns))
+        own = [i for i in asked if self._homeless[i]]
+        if not own:
+            return Label(event.id, event.user, False, known_ns)
+        for i in own:
+            self._homeless[i] = False
+        self.n_passed_over += len(own) - 1
+        first = self._asked[own[0]]
+        return Label(event.id, event.user, True, first.asked_ns, first.intention, first.query)
+
+
+def label_events(events: Iterable[Event], asked: Iterable[Question]
+                 ) -> tuple[list[tuple[Event, Label | None]], Labeller]:  # fmt: skip
+    """Give each event of a past what became known of it, ``help=False`` since it closed without a question.
 
     Returns:
-        The pairs in order of the events' ends, and how many needs found no event to belong to.
+        The pairs in order of the events' ends, and who labelled them, with counts of what has no place in them.
     """
     ordered = sorted(events, key=lambda e: (e.end_ns, e.start_ns, e.id))
-    ends = np.array([e.end_ns for e in ordered], dtype=np.int64)
-    known = sorted(assists, key=lambda a: (a.start_ns, a.end_ns))
-    labels: dict[int, Label] = {}
-    n_homeless = 0
-    for assist, follows in zip(known, follow_ups(known, rule), strict=True):
-        if follows:
-            continue
-        home = _home(ordered, ends, assist.start_ns)
-        if home is None:
-            n_homeless += 1
-        elif home not in labels:  # two needs in one event: the earlier one is what became known first
-            event = ordered[home]
-            labels[home] = Label(event.id, event.user, True, assist.start_ns, assist.intention, assist.query)
-    pairs: list[tuple[Event, Label | None]] = []
-    for i, event in enumerate(ordered):
-        none = None if event.assistance else Label(event.id, event.user, False, event.end_ns)
-        pairs.append((event, labels.get(i, none)))
-    return pairs, n_homeless
-
-
-def _home(ordered: Sequence[Event], ends: NDArray[np.int64], asked_ns: int) -> int | None:
-    # Ends ascend, so the first ends at or after the question are tried first; overlapping events need a short look.
-    for i in range(int(np.searchsorted(ends, asked_ns)), min(len(ordered), int(np.searchsorted(ends, asked_ns)) + 64)):
-        if ordered[i].start_ns < asked_ns and not ordered[i].assistance:
-            return i
-    return None
+    labeller = Labeller(asked)
+    return [(event, labeller.label(event, event.end_ns)) for event in ordered], labeller

@@ -15,13 +15,13 @@ stayed open for ever).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from simulator.core.errors import UsageError, nearest, quote
 from simulator.core.titles import clean
 from simulator.core.types import Event, Snapshot
 
-__all__ = ["RULES", "Segmenter"]
+__all__ = ["RULES", "Cutter", "Segmenter"]
 
 Key = tuple[str | None, str | None]
 
@@ -129,3 +129,27 @@ class Segmenter:
             title=self._title,
             category=self._category,
         )
+
+
+class Cutter(Segmenter):
+    """A segmenter that knows a whole session's gaps and ends the open event where one starts.
+
+    Args:
+        user: whose events they are.
+        session: prefix of the events' ids.
+        rule: a key of ``RULES``.
+        gaps_ns: where the session's gaps start.
+    """
+
+    __slots__ = ("_gaps",)
+
+    def __init__(self, user: str, session: str, rule: str, gaps_ns: Iterable[int]) -> None:
+        super().__init__(user, session, rule)
+        self._gaps = sorted(gaps_ns, reverse=True)
+
+    def push(self, snapshot: Snapshot) -> Event | None:
+        """Take the next snapshot in order of time; the event that it or a gap before it proved closed, if one did."""
+        closed = None
+        while self._gaps and self._gaps[-1] <= snapshot.captured_ns:
+            closed = self.gap(self._gaps.pop()) or closed
+        return Segmenter.push(self, snapshot) or closed  # after a gap nothing is open that the snapshot could close

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 
 from simulator.core.types import MS, SECOND, SILENT, Decision, Event, Label, Observation
 from simulator.runs.labels import Asks
+from simulator.session.scenario import plays
+from simulator.session.segmentation import Cutter
+from simulator.session.store import Writer
 from simulator.session.truth import Assist, Opportunity, Truth
 from simulator.timing.clock import pause
 from tests.worlds import PERIOD, Agent, Notebook, Screen, names, plan, play, screen, silent
@@ -186,12 +190,57 @@ def test_an_agent_cannot_change_what_the_next_one_is_told(tmp_path: Path) -> Non
     assert unit.profile == {"role": "tester"}
 
 
-def test_an_event_with_two_questions_has_the_last_as_its_label_and_the_other_is_counted() -> None:
+def test_an_event_with_two_questions_has_the_first_as_its_label_and_the_other_is_counted() -> None:
     needs = tuple(Opportunity(f"n{u}", 0, u * SECOND, "Translation", u * SECOND, query=f"q{u}") for u in (2, 4))
     asks = Asks(Truth("s", "u", 9 * SECOND, opportunities=needs))
     event, label = asks.settle(Event("s/0", "u", SECOND, 5 * SECOND), 5 * SECOND)
     assert not event.assistance
     assert label is not None
-    assert (label.query, label.available_ns, asks.n_passed_over) == ("q4", 4 * SECOND, 1)
+    assert (label.query, label.available_ns, asks.n_passed_over) == ("q2", 2 * SECOND, 1)
     asks.settle(Event("s/1", "u", 5 * SECOND, 6 * SECOND), 6 * SECOND)
     assert asks.n_passed_over == 1
+
+
+# From, to, window, and the question where it is one to the assistant: at 30 s, at 50 s as a follow-up, at 200 s as a
+# follow-up of one of the two inside the window before it.
+WORK: list[tuple[int, int, str, str | None]] = [
+    (0, 30, "a.py", None), (30, 40, "ChatGPT", "q30"), (40, 50, "b.py", None), (50, 60, "ChatGPT", "follow-up"),
+    (60, 200, "c.py", None), (200, 205, "ChatGPT", "q200"), (205, 240, "d.py", None),
+]  # fmt: skip
+
+
+def _recorded(folder: Path, day: int) -> Path:
+    with Writer(
+        folder, session=folder.name, user="ada", utc_anchor_ns=(1_760_000_000 + 86_400 * day) * SECOND
+    ) as writer:
+        rows = [(t, t * SECOND, "Code.exe", title) for start, end, title, _ in WORK for t in range(start, end)]
+        writer.add_rows(("tick", "captured_ns", "app_name", "window_title"), rows)
+        asked = [(120, 121, "", "q120"), (170, 171, "", "q170")]
+        for start, end, title, query in [*WORK, *asked]:
+            said = {} if query is None else {"conversation": f'{{"user_queries": ["{query}"]}}'}
+            writer.event(start_ns=start * SECOND, end_ns=end * SECOND, app_name="Code.exe", window_title=title,
+                         is_llm_event=int(query is not None),
+                         user_intention="Translation" if query == "q30" else None, **said)  # fmt: skip
+    return folder
+
+
+async def test_a_past_and_a_run_label_the_same_session_alike(tmp_path: Path) -> None:
+    _recorded(tmp_path / "past", 0)
+    scenario = _recorded(tmp_path / "now", 1) / "scenario.yaml"
+    scenario.write_text("history: [../past]\n", encoding="utf-8")
+    (now,) = plays([scenario])
+    cutter, asks = Cutter(now.user, "now", now.segmentation, ()), Asks(now.truth)
+    cut = [e async for s in now.source.snapshots() if (e := cutter.push(s))]
+    run = [asks.settle(event, event.end_ns) for event in cut]
+
+    def told(pairs: Sequence[tuple[Event, Label | None]], shift_s: int) -> list[Any]:
+        known = {e.start_ns // SECOND + shift_s: (e.assistance, lb and (lb.help, lb.available_ns // SECOND + shift_s,
+                 lb.intention, lb.query)) for e, lb in pairs}  # fmt: skip
+        return [known[start] for start, *_ in WORK[:-1]]
+
+    assert told(run, 0) == told(now.history, 86_400)
+    assert told(run, 0) == [
+        (False, (True, 30, "Translation", "q30")), (True, None), (False, (False, 50, None, None)), (True, None),
+        (False, (True, 120, "Uncategorized", "q120")), (True, None),
+    ]  # fmt: skip
+    assert asks.n_passed_over == 1, "that at 170 s; the one at 200 s is a follow-up"

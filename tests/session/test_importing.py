@@ -107,7 +107,7 @@ def test_the_scenarios_can_be_played_at_once_with_needs_and_labelled_history(tmp
     assert first.truth.opportunities[0].unservable == "under 2 s", "asked as the session began"
     assert [o.query for o in second.truth.opportunities] == ["question 105"]
     helped = [(e.title, label.intention, label.query) for e, label in first.history if label and label.help]
-    assert helped[:2] == [("w3", "Translation", "question 5"), ("w8", None, "question 10")]
+    assert helped[:2] == [("w3", "Translation", "question 5"), ("w8", "Uncategorized", "question 10")]
     assert all(e.end_ns <= 0 for e, _ in first.history)
     assert [e.id for e, _ in first.history] == [e.id for e, _ in second.history], "memory is frozen at the split"
     assert _count(report, "noted", "without an intention") == 10

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator.core.types import SECOND, Event, Label
-from simulator.session.opportunities import LeadRule, Released, derive, follow_ups, label_events
+from simulator.session.opportunities import LeadRule, Released, derive, follow_ups, label_events, questions
 from simulator.session.truth import Assist, Gap, Opportunity
 
 S = SECOND
@@ -88,8 +88,9 @@ def _event(n: int, start: float, end: float, *, assistance: bool = False) -> Eve
 
 def test_the_label_belongs_to_the_event_in_which_the_need_arose() -> None:
     events = [_event(0, 0, 50), _event(1, 50, 100), _event(2, 100, 150, assistance=True), _event(3, 150, 200)]
-    labelled, homeless = label_events(events, [Assist(100 * S, 150 * S, "Translation", "what is 'gap'?")])
-    assert homeless == 0
+    asked = questions((), [Assist(100 * S, 150 * S, "Translation", "what is 'gap'?")])
+    labelled, labeller = label_events(events, asked)
+    assert (labeller.n_homeless, labeller.n_passed_over) == (0, 0)
     assert [label for _, label in labelled] == [
         Label("e0", "ada", False, 50 * S),
         Label("e1", "ada", True, 100 * S, "Translation", "what is 'gap'?"),
@@ -99,17 +100,16 @@ def test_the_label_belongs_to_the_event_in_which_the_need_arose() -> None:
 
 
 def test_a_need_in_the_midst_of_an_event_is_known_before_the_event_closes() -> None:
-    labelled, _ = label_events([_event(0, 0, 50)], [Assist(20 * S, 25 * S, "Translation")])
+    labelled, _ = label_events([_event(0, 0, 50)], questions((), [Assist(20 * S, 25 * S, "Translation")]))
     assert labelled[0][1] == Label("e0", "ada", True, 20 * S, "Translation")
 
 
 def test_follow_ups_give_no_label_and_needs_without_an_event_are_counted() -> None:
     events = [_event(0, 0, 10, assistance=True), _event(1, 10, 20), _event(2, 20, 30, assistance=True)]
-    labelled, homeless = label_events(
-        events, [Assist(0, 10 * S, "Translation"), Assist(20 * S, 30 * S, "Summarization")]
-    )
+    asked = questions((), [Assist(0, 10 * S, "Translation"), Assist(20 * S, 30 * S, "Summarization")])
+    labelled, labeller = label_events(events, asked)
     assert [label and label.help for _, label in labelled] == [None, False, None]
-    assert homeless == 1
+    assert labeller.n_homeless == 1
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
