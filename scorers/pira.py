@@ -25,30 +25,29 @@ __all__ = ["CardApprox", "Entry", "Pira", "predicted", "true_intents"]
 
 _TRAJECTORY = ("trajectory",)
 _SETS = ("retained", "ever")
+_MERGED = "; near-duplicates are merged by the matcher in both sets"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One predicted intent: a thread as it was last offered."""
+    """One intent of a set: a thread as it was last offered, or a true one (its words where it has no category)."""
 
     intention: str
     text: str
-    thread: str | None
+    thread: str | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class _True:
-    """A true intent as matchers read it: its category (its words where it has none), and its words."""
-
-    intention: str
-    query: str
+    @property
+    def query(self) -> str:
+        """Its words, where a matcher holds others against it."""
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """One (trajectory, profile) sample, for both sets."""
+    """One (trajectory, profile) sample, for both sets; ``n_listed`` true intents before near-duplicates were merged."""
 
     samples: Mapping[str, Sample]
+    n_listed: int
     shown: Mapping[str, Any]
 
 
@@ -63,12 +62,14 @@ def _metrics() -> tuple[Metric, ...]:
             ("R", "mean over positive samples of matched / true"),
             ("F1_avg", "mean over positive samples of 2 matched / (predicted + true)"),
         ):
-            listed.append(Metric(name + end, formula + of, "%", "0-100", "up", _TRAJECTORY))
+            listed.append(Metric(name + end, formula + of + _MERGED, "%", "0-100", "up", _TRAJECTORY, version=2))
         listed.append(
             Metric(f"FPS{end}", "mean predicted over negative samples" + of, "count", ">= 0", "down", _TRAJECTORY)
         )
         listed.append(Metric(f"FPS_norm{end}", "1 / (1 + ln(1 + FPS))" + of, "%", "0-100", "up", _TRAJECTORY))
-        listed.append(Metric(f"S_final{end}", "F1_avg x FPS_norm" + of, "%", "0-100", "up", _TRAJECTORY))
+        listed.append(
+            Metric(f"S_final{end}", "F1_avg x FPS_norm" + of + _MERGED, "%", "0-100", "up", _TRAJECTORY, version=2)
+        )
     return tuple(listed)
 
 
@@ -90,12 +91,12 @@ class Pira:
     def tally(self, unit: Unit, context: Context) -> Trajectory:
         """Match both predicted sets of one sample."""
         kind = content(self.matcher, context.embedder)
-        true = true_intents(unit)
-        sets = {name: predicted(unit.log, kind, ever=name == "ever") for name in _SETS}
+        listed = true_intents(unit)
+        true, same_as = _merged([Entry(i.intention or i.text, i.text) for i in listed], kind)
         samples, shown = {}, {}
-        for name, entries in sets.items():
-            wanted = [_True(i.intention or i.text, i.text) for i in true]
-            pairs = maximum(kind.right(entries, wanted), len(wanted), len(entries))
+        for name in _SETS:
+            entries = predicted(unit.log, kind, ever=name == "ever")
+            pairs = maximum(kind.right(entries, true), len(true), len(entries))
             samples[name] = Sample(len(entries), len(true), sum(j is not None for j in pairs))
             matched = {j: i for i, j in enumerate(pairs) if j is not None}
             shown[name] = [
@@ -107,18 +108,21 @@ class Pira:
                 }
                 for j, e in enumerate(entries)
             ]
-        return Trajectory(samples, {"true": [i.text for i in true], **shown})
+        told = [{"text": i.text, "counted_as": true[at].text} for i, at in zip(listed, same_as, strict=True)]
+        return Trajectory(samples, len(listed), {"true": told, **shown})
 
     def figures(self, tallies: Sequence[Trajectory]) -> list[Score]:
         """Macro averages over samples, in percent."""
         sheet = Sheet(self.metrics)
         said: dict[str, Any] = {"matcher": f"matcher={self.matcher}, not official"}
+        n_true: dict[str, Any] = {"n_true": sum(t.samples["retained"].true for t in tallies)}
+        n_true["n_true_before_merging"] = sum(t.n_listed for t in tallies)
         for kind in _SETS:
             end = "" if kind == "retained" else "@ever"
             score = set_score([t.samples[kind] for t in tallies])
             sheet.put(f"P{end}", _percent(score.precision))
-            sheet.put(f"R{end}", _percent(score.recall))
-            sheet.put(f"F1_avg{end}", _percent(score.f1), **said)
+            sheet.put(f"R{end}", _percent(score.recall), **n_true)
+            sheet.put(f"F1_avg{end}", _percent(score.f1), **said, **n_true)
             sheet.put(f"FPS{end}", score.false_positives)
             sheet.put(f"FPS_norm{end}", _percent(score.norm))
             sheet.put(f"S_final{end}", _percent(score.final), **said)
@@ -138,25 +142,18 @@ def _percent(figure: Ratio) -> Ratio:
 
 
 def true_intents(unit: Unit) -> Sequence[Intent]:
-    """The true intents of the run's profile.
-
-    The profile's name is ``profile`` of the log's header; where the header names none, the truth must hold just one.
+    """The true intents of a sample; a unit is played for one profile, and its truth holds that one.
 
     Raises:
-        UsageError: no intents in the truth, or not of this profile.
+        UsageError: no intents in the truth, or those of several profiles.
     """
     intents = unit.truth.intents
     if intents is None:
         raise UsageError(f"session {quote(unit.key)} has no true intents: it cannot be scored as a trajectory")
-    profile = unit.log.header.get("profile")
-    if isinstance(profile, str):
-        if profile in intents:
-            return intents[profile]
-    elif len(intents) == 1:
-        return next(iter(intents.values()))
-    names = ", ".join(sorted(intents)) or "none"
-    asked = quote(profile) if isinstance(profile, str) else "unnamed in the run log"
-    raise UsageError(f"session {quote(unit.key)}: the profile is {asked}; true intents exist for: {names}")
+    if len(intents) != 1:
+        names = ", ".join(sorted(intents)) or "none"
+        raise UsageError(f"session {quote(unit.key)}: true intents of one profile are needed, these are there: {names}")
+    return next(iter(intents.values()))
 
 
 def predicted(log: RunLog, kind: Content, *, ever: bool) -> list[Entry]:
@@ -174,13 +171,21 @@ def predicted(log: RunLog, kind: Content, *, ever: bool) -> list[Entry]:
             thread = offer.get("thread")
             at: tuple[str, str | int] = ("thread", thread) if thread is not None else (str(record["seq"]), position)
             entries[at] = Entry(str(offer["intention"]), offer.get("text") or "", thread)
-    merged: list[Entry] = []
-    for entry in entries.values():
-        as_need = [_True(e.intention, e.text or e.intention) for e in merged]
-        test = kind.right([entry], as_need)
-        if not any(test(i, np.zeros(1, np.int64))[0] for i in range(len(merged))):
-            merged.append(entry)
-    return merged
+    return _merged(list(entries.values()), kind)[0]
+
+
+def _merged(entries: Sequence[Entry], kind: Content) -> tuple[list[Entry], list[int]]:
+    """The entries without near-duplicates of earlier ones, and for each entry the place of the one it counts as."""
+    right = kind.right(entries, entries)
+    same_as = np.full(len(entries), -1, np.int64)
+    kept: list[Entry] = []
+    for i, entry in enumerate(entries):
+        if same_as[i] < 0:
+            rest = np.flatnonzero(same_as < 0)
+            same_as[rest[right(i, rest)]] = len(kept)
+            same_as[i] = len(kept)
+            kept.append(entry)
+    return kept, same_as.tolist()
 
 
 def _retract(entries: dict[tuple[str, str | int], Entry], name: str) -> None:

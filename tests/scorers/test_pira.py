@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from agents.oracle import Oracle
 from scorers.base import Unit, score_run
 from scorers.samples import Sample, false_positive_norm, set_score
 from simulator.core.errors import UsageError
-from simulator.session.truth import Intent
+from simulator.core.types import Observation
+from simulator.session.truth import Intent, Truth
 from tests.logs import D, log, need, truth
 
 
@@ -91,10 +98,71 @@ def test_every_result_says_that_it_is_not_official() -> None:
     assert score([D(0, 1)], [TRANSLATE])["details"]["S_final"]["matcher"] == "matcher=category, not official"
 
 
-def test_a_run_of_an_unknown_profile_is_refused() -> None:
-    unit = Unit("s", log([D(0, 1)], profile="Profile_X"), truth(60, intents={"Profile_A": (TRANSLATE,)}))
-    with pytest.raises(UsageError, match="the profile is 'Profile_X'; true intents exist for: Profile_A"):
-        score_run([unit], "trajectory")
+def test_true_intents_of_several_profiles_or_of_none_are_refused() -> None:
+    for intents, there in (({"b": (TRANSLATE,), "a": (DATA,)}, "a, b"), ({}, "none")):
+        unit = Unit("s", log([D(0, 1)]), truth(60, intents=intents))
+        with pytest.raises(UsageError, match=f"one profile are needed, these are there: {there}"):
+            score_run([unit], "trajectory")
+
+
+MAIL = Intent("translate the mail", "Translation")
+
+
+def test_true_near_duplicates_are_one_as_predicted_ones_are_and_the_details_tell() -> None:
+    told = score([D(0, 1, [thread("1", "Translation", "the mail")])], [TRANSLATE, DATA, MAIL])
+    assert told["scores"]["R"] == 50
+    for name in ("R", "F1_avg", "R@ever"):
+        assert (told["details"][name]["n_true_before_merging"], told["details"][name]["n_true"]) == (3, 2)
+    assert [(i["text"], i["counted_as"]) for i in told["units"]["s"]["intents"]["true"]] == [
+        ("translate the letter", "translate the letter"),
+        ("sum the table", "sum the table"),
+        ("translate the mail", "translate the letter"),
+    ]
+
+
+class Angles:
+    """An embedder that turns each text by as many tenths of a right angle as it has letters; counts its calls."""
+
+    identity, dimension = "angles", 2
+
+    def __init__(self) -> None:
+        self.n_calls = 0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.n_calls += 1
+        turned = np.array([len(text) for text in texts]) * np.pi / 20
+        return np.stack([np.cos(turned), np.sin(turned)], axis=1).astype(np.float32)
+
+
+WANTED = st.builds(
+    Intent, st.sampled_from(["a", "bb", "ccc", "dddddd"]), st.sampled_from([None, "Translation", "Debug", "ccc"])
+)
+
+
+@pytest.mark.parametrize("matcher", ["category", "embedding>=0.97", "embedding>=0.9"])
+@given(samples=st.lists(st.lists(WANTED, min_size=1, max_size=6), min_size=1, max_size=3))
+def test_the_oracle_is_perfect_whatever_the_true_intents(matcher: str, samples: list[list[Intent]]) -> None:
+    units = [
+        _by_the_oracle(str(n), truth(60, intents={"p": tuple(intents)})) for n, intents in enumerate([*samples, []])
+    ]
+    told = score_run(units, "trajectory", names=[f"pira:matcher={matcher}"], embedder=Angles())
+    figures = ("P", "R", "F1_avg", "FPS_norm", "S_final")
+    assert {told["scores"][name + end] for name in figures for end in ("", "@ever")} == {100}
+    assert {told["units"][str(n)]["scores"]["F1_avg"] for n in range(len(samples))} == {100}
+
+
+def _by_the_oracle(key: str, true: Truth) -> Unit:
+    told = asyncio.run(Oracle(true).finish(cast(Observation, None)))
+    offers = [{"intention": o.intention, "text": o.text, "thread": o.thread} for o in told.offers]
+    return Unit(key, log([D(59, 60, offers)]), true)
+
+
+def test_the_texts_of_a_set_are_embedded_together() -> None:
+    few, many = Angles(), Angles()
+    for n, embedder in ((1, few), (12, many)):
+        said = [thread(str(i), "Debug", "x" * i) for i in range(n)]
+        score([D(0, 1, said)], [TRANSLATE], names=["pira:matcher=embedding>=0.9"], embedder=embedder)
+    assert few.n_calls == many.n_calls > 0
 
 
 def test_the_cards_recipe_is_kept_apart_and_may_go_below_zero_with_a_warning() -> None:
