@@ -173,24 +173,17 @@ def _reference_answer(moment: Moment, yes: bool, intention: str | None) -> Answe
 def pair(log: RunLog, truth: Truth) -> tuple[list[Answer], int]:
     """The answer to each moment, in order of time; and how many an interrupted run never asked.
 
-    A decision answers the moment nearest to the release of its snapshot, at most one period away; the first decision
-    counts. In a whole run a moment without a decision is ``unanswered`` and wrong.
+    A decision answers the moment at which its snapshot was released, to the nanosecond; the first such counts. In a
+    whole run a moment without a decision is ``unanswered`` and wrong.
     """
     moments = sorted(truth.moments, key=lambda m: m.t_ns)
-    times = np.array([m.t_ns for m in moments], np.int64)
     rows: dict[int, int] = {}
-    if moments:
-        after = np.searchsorted(times, log.released_ns)
-        left, right = np.maximum(after - 1, 0), np.minimum(after, len(times) - 1)
-        nearer = np.abs(times[right] - log.released_ns) < np.abs(times[left] - log.released_ns)
-        nearest = np.where(nearer, right, left)
-        close = np.abs(times[nearest] - log.released_ns) <= truth.period_ns
-        for row in np.flatnonzero(close):
-            rows.setdefault(int(nearest[row]), int(row))
+    for row, released_ns in enumerate(log.released_ns.tolist()):
+        rows.setdefault(released_ns, row)
     answers, not_asked = [], 0
-    for i, moment in enumerate(moments):
-        if i in rows:
-            answers.append(_answer(moment, log, rows[i]))
+    for moment in moments:
+        if moment.t_ns in rows:
+            answers.append(_answer(moment, log, rows[moment.t_ns]))
         elif log.complete:
             answers.append(Answer(moment, "unanswered"))
         else:

@@ -25,7 +25,7 @@ class Words:
         return np.array([[float(w in t) for w in ("letter", "table", "code")] for t in texts], np.float32)
 
 
-def moment(t: int, intention: str | None = None, query: str | None = None) -> Moment:
+def moment(t: float, intention: str | None = None, query: str | None = None) -> Moment:
     return Moment(ns(t), intention is not None, intention, query)
 
 
@@ -88,9 +88,17 @@ def test_similarity_without_an_embedder_is_null_with_a_reason() -> None:
     assert score(ANSWERS)["details"]["semantic_similarity"]["reason"] == "not computed: needs an embedder"
 
 
-def test_a_decision_whose_snapshot_is_a_little_older_still_answers_its_moment() -> None:
-    answers = [D(d.captured, d.actionable, d.offers, d.kind, released=float(d.captured) - 0.6) for d in ANSWERS]
-    assert score(answers)["scores"]["accuracy"] == 4 / 8
+def test_a_moment_is_answered_by_the_decision_released_at_it_and_by_no_other() -> None:
+    older = [D(float(d.captured) - 0.6, d.actionable, d.offers, d.kind, released=d.captured) for d in ANSWERS]
+    assert score(older)["scores"]["accuracy"] == 4 / 8
+    elsewhere = [D(d.captured, d.actionable, d.offers, d.kind, released=float(d.captured) - 0.6) for d in ANSWERS]
+    assert score(elsewhere)["scores"]["failed"] == len(MOMENTS)
+
+
+def test_two_moments_near_each_other_are_two() -> None:
+    near = (moment(10, "Translation"), moment(10.4))
+    told = score([D(10, 12, ["Translation"]), D(10, 13, ["Debug"]), D(10, 14, released=10.4)], near)
+    assert told["scores"]["accuracy"] == told["scores"]["intention_accuracy"] == 1
 
 
 def test_a_moment_without_an_answer_is_wrong_in_a_whole_run_and_not_asked_in_an_interrupted_one() -> None:
