@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,6 +12,7 @@ import yaml
 
 from agents.base import agents
 from simulator.core.errors import InputError, nearest
+from simulator.core.files import json_lines, read_text
 from simulator.core.types import SECOND, SILENT, Decision, Observation, Offer, Setup
 
 __all__ = ["Scripted"]
@@ -76,21 +76,10 @@ class Scripted:
 
 def _entries(path: Path) -> list[tuple[str, Any]]:
     """What the file lists, each with its place in words."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, f"cannot be read as a list of offers ({type(error).__name__})") from error
     if path.suffix.lower() == ".jsonl":
-        found = []
-        for number, line in enumerate(text.splitlines(), 1):
-            if line.strip():
-                try:
-                    found.append((f"{path}:{number}", json.loads(line)))
-                except ValueError as error:
-                    raise InputError(f"{path}:{number}", "not JSON; one offer a line is wanted") from error
-        return found
+        return [(f"{path}, line {number}", raw) for number, raw in json_lines(path)]
     try:
-        listed = yaml.safe_load(text)
+        listed = yaml.safe_load(read_text(path))
     except yaml.YAMLError as error:
         raise InputError(path, "not YAML; a list of offers is wanted") from error
     if not isinstance(listed, list):

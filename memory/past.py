@@ -15,6 +15,7 @@ from typing import Any
 
 from memory.wording import render_lines, within_budget
 from simulator.core.errors import InputError
+from simulator.core.files import json_lines
 from simulator.core.types import Event, Label, MemoryItem
 
 __all__ = ["CAPABILITIES", "Entry", "Remembered"]
@@ -147,17 +148,13 @@ class Remembered:
         """
         path = folder / "past.jsonl"
         past: dict[str, dict[str, Entry]] = {}
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(path, f"cannot be read as a stored memory ({type(error).__name__})") from error
-        for number, line in enumerate(lines, 1):
+        for number, raw in json_lines(path):
             try:
-                raw = json.loads(line)
                 event = Event(**raw["event"])
                 label = None if raw["label"] is None else Label(**raw["label"])
-            except (ValueError, KeyError, TypeError) as error:
-                raise InputError(f"{path}:{number}", "not an event with its label as a memory stores it") from error
+            except (KeyError, TypeError) as error:
+                want = "not an event with its label as a memory stores it"
+                raise InputError(f"{path}, line {number}", want) from error
             past.setdefault(event.user, {})[event.id] = Entry(event, label)
         for user in self._past:
             self._clear(user)

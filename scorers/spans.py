@@ -7,24 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from simulator.runs.records import Ints
-from simulator.session.truth import Truth
+from simulator.session.truth import Span, active_spans
 
 __all__ = ["Span", "active_spans", "active_total", "covered", "merged"]
-
-Span = tuple[int, int]
-
-
-def active_spans(truth: Truth) -> list[Span]:
-    """The session from 0 to its end without its gaps, in order."""
-    spans: list[Span] = []
-    start = 0
-    for gap in sorted(truth.gaps, key=lambda g: (g.start_ns, g.end_ns)):
-        if gap.start_ns > start:
-            spans.append((start, min(gap.start_ns, truth.end_ns)))
-        start = max(start, gap.end_ns)
-    if start < truth.end_ns:
-        spans.append((start, truth.end_ns))
-    return [(s, e) for s, e in spans if e > s]
 
 
 def active_total(spans: Sequence[Span]) -> int:

@@ -18,6 +18,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from simulator.core.errors import InputError, nearest
+from simulator.core.files import read_text
+from simulator.core.titles import INVISIBLE
 
 __all__ = ["CLASSES", "DEFAULT", "Taxonomy", "category", "load"]
 
@@ -137,13 +139,12 @@ _TITLES: tuple[tuple[str, str], ...] = (
 )
 
 _UNKNOWN = frozenset({"", "unknown", "未知应用", "unknown app", "none", "null"})
-_INVISIBLE = dict.fromkeys([*range(0x200B, 0x2010), *range(0x202A, 0x202F), 0x2060, 0xFEFF])
 _ENDING = re.compile(r"(?:\.exe|\.app|\.desktop|\.bin|\.appimage)$")
 _VERSION = re.compile(r"[\s_-]*(?:v?\d+(?:\.\d+)*|x?64|x86|\(64-bit\)|beta|stable|nightly)$")
 
 
 def _fold(app: str) -> str:
-    name = app.translate(_INVISIBLE).strip().casefold()
+    name = app.translate(INVISIBLE).strip().casefold()
     name = re.split(r"[\\/]", name)[-1] if "\\" in name or "/" in name else name
     return _ENDING.sub("", name).strip()
 
@@ -182,7 +183,7 @@ class Taxonomy:
         return "other"
 
     def _web(self, title: str) -> str:
-        text = title.translate(_INVISIBLE)
+        text = title.translate(INVISIBLE)
         return next((kind for pattern, kind in self._titles if pattern.search(text)), "browser")
 
 
@@ -199,10 +200,8 @@ def load(path: Path) -> Taxonomy:
     import yaml  # only who extends the mapping waits for it
 
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raw = yaml.safe_load(read_text(path)) or {}
+    except yaml.YAMLError as error:
         raise InputError(path, "a YAML file with the keys apps and titles") from error
     if not isinstance(raw, dict):
         raise InputError(path, "a mapping with the keys apps and titles")

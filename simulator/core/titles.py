@@ -10,9 +10,9 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["clean"]
+__all__ = ["INVISIBLE", "clean"]
 
-_INVISIBLE = dict.fromkeys([*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF, 0xAD])
+INVISIBLE = dict.fromkeys([*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF, 0xAD])
 _SPACES = re.compile(r"\s+")
 _UNSAVED = re.compile(r"^(?:[●•○◦*＊✱✳]+\s*)+|\s*[●•*＊]+(?=\s+[-–—]\s|$)")
 _COUNT = re.compile(r"^[(（\[]\s*\d{1,4}\+?\s*[)）\]]\s*|\s[(（]\d{1,4}\+?[)）](?=\s+[-–—|]\s|$)")
@@ -33,7 +33,7 @@ def clean(title: str) -> str:
     A title that consists of nothing else is returned merely stripped, so a window called ``Firefox`` keeps a name.
     ``clean(clean(t)) == clean(t)`` for every text.
     """
-    plain = _SPACES.sub(" ", unicodedata.normalize("NFC", title).translate(_INVISIBLE)).strip()
+    plain = _SPACES.sub(" ", unicodedata.normalize("NFC", title).translate(INVISIBLE)).strip()
     text = plain
     while True:  # marks nest, as in "● (3) Inbox - Google Chrome"; each turn shortens the text, so it ends
         before = text

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from simulator.core.calendar import from_utc_ns
 from simulator.core.intentions import canonical
 from simulator.core.taxonomy import category
 from simulator.core.types import SECOND
@@ -56,7 +56,7 @@ def burstiness(times_ns: list[int]) -> float | None:
 
 
 def _iso(utc_ns: int) -> str:
-    return datetime.fromtimestamp(utc_ns // SECOND, UTC).isoformat()
+    return from_utc_ns(utc_ns).isoformat(timespec="seconds")
 
 
 def _gaps(header: Header) -> dict[str, Any]:

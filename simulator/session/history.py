@@ -9,16 +9,16 @@ known of needs and no event has a label.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from simulator.core.calendar import parse_utc_ns
 from simulator.core.errors import InputError, nearest
+from simulator.core.files import csv_rows, json_lines
 from simulator.core.taxonomy import DEFAULT, Taxonomy
 from simulator.core.types import SECOND, Event, Label, Snapshot
 from simulator.session.opportunities import label_events, questions
@@ -31,7 +31,6 @@ __all__ = [
     "History",
     "first_query",
     "merge",
-    "parse_utc_ns",
     "read_session",
     "read_table",
     "recorded_assists",
@@ -42,21 +41,7 @@ COLUMNS = ("start", "end", "app", "title", "summary", "assistance", "help", "int
 History = list[tuple[Event, Label | None]]
 Canonical = Callable[[str], str | None]
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TRUE, _FALSE = frozenset({"1", "true", "yes"}), frozenset({"0", "false", "no"})
-
-
-def parse_utc_ns(text: str) -> int:
-    """ISO 8601 with a zone to nanoseconds since 1970 UTC, exact to the microsecond.
-
-    Raises:
-        ValueError: not ISO 8601, or without a zone.
-    """
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        raise ValueError("no zone")
-    since = moment - _EPOCH
-    return (since.days * 86400 + since.seconds) * SECOND + since.microseconds * 1000
 
 
 def read_table(
@@ -74,12 +59,16 @@ def read_table(
     Raises:
         InputError: names file, line and column.
     """
-    rows = list(_csv(path) if path.suffix.lower() == ".csv" else _jsonl(path))
+    rows = list(_rows(path))
     events: list[Event] = []
     assists: list[Assist] = []
     said: dict[str, Label] = {}
+    taken: set[str] = set()
     for line, row in rows:
         event, label, assist = _event(path, line, row, user, anchor_ns, canonical, taxonomy)
+        if event.id in taken:
+            raise InputError(f"{path}, line {line}", "each id once", field="id", value=event.id)
+        taken.add(event.id)
         events.append(event)
         if assist is not None:
             assists.append(assist)
@@ -190,38 +179,11 @@ def _segmented(reader: Reader, rule: str, taxonomy: Taxonomy) -> Iterator[Event]
         yield last
 
 
-def _jsonl(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(_text(path).splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line, parse_constant=_refuse)
-        except ValueError as error:
-            raise InputError(f"{path}, line {number}", f"not JSON ({error}); a torn last line?") from error
+def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, row in csv_rows(path) if path.suffix.lower() == ".csv" else json_lines(path):
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number}", "one JSON object a line")
         yield number, row
-
-
-def _csv(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    reader = csv.DictReader(_text(path).splitlines())
-    for row in reader:
-        if None in row:
-            raise InputError(f"{path}, line {reader.line_num}", "more fields than the head names")
-        yield reader.line_num, {k: v for k, v in row.items() if v not in ("", None)}
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is not a number")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise InputError(path, "a text file in UTF-8") from error
 
 
 def _event(
@@ -296,6 +258,33 @@ def _words(where: str, row: Mapping[str, Any], key: str) -> str | None:
     return value
 
 
-def merge(parts: Sequence[History]) -> tuple[tuple[Event, Label | None], ...]:
-    """Several pasts of one user as one, in order of the events' ends."""
-    return tuple(sorted((p for part in parts for p in part), key=lambda p: (p[0].end_ns, p[0].start_ns, p[0].id)))
+def merge(parts: Sequence[History], session: str) -> tuple[tuple[Event, Label | None], ...]:
+    """Several pasts as one, in order of the events' ends, with ids that are unique.
+
+    Tables and earlier sessions may share a name, also with the session whose past this is; a memory would leave out an
+    event whose id it knows. So the ids of a part of which some are taken get the part's number, as in ``2:past/1``.
+
+    Args:
+        parts: events with labels, ids unique within each.
+        session: whose past it is; the ids ``session/0``, ``session/1``, … are its own.
+    """
+    taken: set[str] = set()
+    out: History = []
+    for n, part in enumerate(parts, 1):
+        named = part
+        while any(e.id in taken or _of_session(e.id, session) for e, _ in named):
+            named = [_renamed(pair, f"{n}:") for pair in named]
+        taken.update(e.id for e, _ in named)
+        out += named
+    return tuple(sorted(out, key=lambda p: (p[0].end_ns, p[0].start_ns, p[0].id)))
+
+
+def _of_session(event_id: str, session: str) -> bool:
+    name, _, number = event_id.rpartition("/")
+    return name == session and number.isdecimal()
+
+
+def _renamed(pair: tuple[Event, Label | None], prefix: str) -> tuple[Event, Label | None]:
+    event, label = pair
+    name = prefix + event.id
+    return replace(event, id=name), None if label is None else replace(label, event_id=name)

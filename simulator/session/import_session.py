@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import InputError
 from simulator.core.types import Event, Label, Snapshot
 from simulator.screen import pixels
@@ -27,7 +28,6 @@ from simulator.sources.foreign import Foreign, ForeignEvent, Ledger, Shot
 
 __all__ = ["Pictures", "Stretch", "history_lines", "rule_of", "write_session"]
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TITLES_FROM, _TITLES_UNTIL = datetime(2025, 10, 15, tzinfo=UTC), datetime(2025, 11, 20, tzinfo=UTC)
 _COLUMNS = (
     "tick", "captured_ns", "wall_utc_ms", "tz_offset_min", "monitor", "file_path", "file_hash", "file_size", "width",
@@ -37,15 +37,11 @@ _COLUMNS = (
 
 def rule_of(utc_ns: int) -> str:
     """The rule by which LifeTrace cut events at that time (its builds changed it twice)."""
-    return "app_title" if _TITLES_FROM <= _utc(utc_ns) < _TITLES_UNTIL else "app"
-
-
-def _utc(utc_ns: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=utc_ns // 1000)
+    return "app_title" if _TITLES_FROM <= from_utc_ns(utc_ns) < _TITLES_UNTIL else "app"
 
 
 def _iso(utc_ns: int) -> str:
-    return _utc(utc_ns).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return from_utc_ns(utc_ns).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 @dataclass(slots=True)
@@ -70,7 +66,7 @@ class Stretch:
 
     def local_start(self, zone: str) -> datetime:
         """The start as a clock on the wall showed it."""
-        return _utc(self.start_ns).astimezone(ZoneInfo(zone))
+        return from_utc_ns(self.start_ns).astimezone(ZoneInfo(zone))
 
     def ensure_events(self, foreign: Foreign) -> None:
         """Set the rule of this time; where the recording holds no events at all, cut them out of the shots by it."""
@@ -213,7 +209,7 @@ def _write(
         rows: list[tuple[Any, ...]] = []
         for shot in stretch.shots:
             picture = pictures.columns(shot, writer, seen)
-            offset = _utc(shot.utc_ns).astimezone(wall).utcoffset() or timedelta()
+            offset = from_utc_ns(shot.utc_ns).astimezone(wall).utcoffset() or timedelta()
             since = shot.utc_ns - zero
             row = {
                 "tick": (since + period // 2) // period,

@@ -200,7 +200,7 @@ class _Case:
             else:
                 want = "the folder of an earlier session, or an event table that exists (.jsonl or .csv)"
                 raise InputError(self.where, want, field=f"history[{i}]", value=entry)
-        return merge(parts)
+        return merge(parts, header.session)
 
     def _digest(self, spec: ScenarioFile, base: Path, header: Header) -> str:
         """SHA-256 over the bytes of the recording, the scenario, and every file that it names."""

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from pydantic_core import ErrorDetails
 
 from simulator.core.errors import InputError, nearest
+from simulator.core.files import read_text
 
 __all__ = ["AssistSpec", "IntentSpec", "OpportunitySpec", "ScenarioFile", "TruthSpec", "json_schema", "load", "parse"]
 
@@ -146,15 +147,11 @@ def read_mapping(path: Path) -> dict[str, Any]:
     Raises:
         InputError: anything else, a key given twice.
     """
+    text = read_text(path)
     try:
-        text = path.read_text(encoding="utf-8")
         if path.suffix.lower() == ".toml":
             return tomllib.loads(text)
         raw = yaml.load(text, Loader=_Loader)
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise InputError(path, "a text file in UTF-8") from error
     except yaml.MarkedYAMLError as error:
         at = "" if error.problem_mark is None else f"line {error.problem_mark.line + 1}: "
         raise InputError(path, f"cannot be read as YAML: {at}{error.problem}") from error

@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import InputError
+from simulator.core.files import read_text
 from simulator.core.types import SECOND
 
-__all__ = ["Assist", "Gap", "Intent", "Moment", "Opportunity", "Truth", "read", "write"]
+__all__ = ["Assist", "Gap", "Intent", "Moment", "Opportunity", "Span", "Truth", "active_spans", "read", "write"]
+
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ class Truth:
     @property
     def active_ns(self) -> int:
         """Length of the session without its gaps; the hours of per-hour rates."""
-        return self.end_ns - sum(min(g.end_ns, self.end_ns) - max(g.start_ns, 0) for g in self.gaps)
+        return sum(end - start for start, end in active_spans(self))
 
     @property
     def servable(self) -> tuple[Opportunity, ...]:
@@ -117,6 +120,20 @@ class Truth:
     def digest(self) -> str:
         """SHA-256 of the canonical JSON form."""
         return sha256(_dump(self).encode()).hexdigest()
+
+
+def active_spans(truth: Truth) -> list[Span]:
+    """The session from 0 to its end without its gaps, as pairs ``[start_ns, end_ns)`` in order.
+
+    Gaps may overlap and reach beyond the session on both sides.
+    """
+    spans: list[Span] = []
+    start = 0
+    for gap in sorted(truth.gaps, key=lambda g: (g.start_ns, g.end_ns)):
+        spans.append((start, min(gap.start_ns, truth.end_ns)))
+        start = max(start, gap.end_ns)
+    spans.append((start, truth.end_ns))
+    return [(s, e) for s, e in spans if e > s]
 
 
 def _dump(truth: Truth) -> str:
@@ -135,7 +152,7 @@ def read(path: Path) -> Truth:
         InputError: not a truth file of this version.
     """
     try:
-        raw: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        raw: dict[str, Any] = json.loads(read_text(path))
         intents = raw.pop("intents")
         made: dict[str, Any] = {
             "opportunities": tuple(Opportunity(**o) for o in raw.pop("opportunities")),

@@ -7,13 +7,14 @@ there is nothing of that kind, from a rate; which one it was is stated in the re
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
 from PIL import Image
 
+from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import InputError
 from simulator.core.types import MS, SECOND
 from simulator.sources.foreign import IMAGE_SUFFIXES, Foreign, Ledger, Local, NameTime, Shot, name_time, natural
@@ -115,8 +116,7 @@ def _from_exif(file: Path) -> Told:
 
 
 def _from_mtime(file: Path) -> Told:
-    ns = file.stat().st_mtime_ns
-    return NameTime(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=ns // 1000), 0, 1000)
+    return NameTime(from_utc_ns(file.stat().st_mtime_ns), 0, 1000)
 
 
 _READERS.update(name=_from_name, exif=_from_exif, mtime=_from_mtime)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from simulator.core.calendar import from_utc_ns, to_utc_ns
 from simulator.core.errors import InputError
-from simulator.core.types import SECOND
 
 __all__ = [
     "IMAGE_SUFFIXES",
@@ -32,7 +32,6 @@ __all__ = [
 
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff"})
 Outcome = Literal["kept", "repaired", "left out", "noted"]
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAME = re.compile(
     r"(?:screen_(?P<screen>\d+)_)?(?<!\d)(?P<date>\d{8})[_T-](?P<time>\d{6})(?:[_.-]?(?P<part>\d{1,6}))?(?!\d)"
 )
@@ -105,7 +104,7 @@ class Foreign:
     """One user's recording as read.
 
     ``period_ns`` None: not known, to be told from the times. ``anchored`` False: times are relative (no calendar).
-    ``digest`` identifies source and options. ``rule`` is the segmentation that its events follow.
+    ``digest`` identifies the source's contents; options are not in it.
     """
 
     user: str
@@ -138,23 +137,18 @@ class Local:
     def utc_ns(self, moment: datetime) -> int:
         """An instant; a moment that names its own zone is taken at its word."""
         if moment.tzinfo is not None:
-            return _since_epoch(moment)
+            return to_utc_ns(moment)
         local = moment.replace(tzinfo=self.zone)
         if local.utcoffset() != local.replace(fold=1).utcoffset():
             self._ledger.add(
                 "noted", "local times that a clock change made ambiguous (the first reading is taken)", str(moment)
             )
-        return _since_epoch(local)
+        return to_utc_ns(local)
 
     def offset_min(self, utc_ns: int) -> int:
         """Minutes that the zone was ahead of UTC then."""
-        at = (_EPOCH + timedelta(microseconds=utc_ns // 1000)).astimezone(self.zone)
+        at = from_utc_ns(utc_ns).astimezone(self.zone)
         return int((at.utcoffset() or timedelta()).total_seconds() // 60)
-
-
-def _since_epoch(moment: datetime) -> int:
-    since = moment.astimezone(UTC) - _EPOCH
-    return (since.days * 86400 + since.seconds) * SECOND + since.microseconds * 1000
 
 
 class NameTime(NamedTuple):

@@ -8,7 +8,6 @@ imported), an event (``event_id``, ``id``), and any of: ``reason`` or ``exclude`
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import InputError
+from simulator.core.files import csv_rows, json_lines, read_text
 from simulator.core.intentions import canonical
 from simulator.sources.foreign import ForeignEvent, Ledger
 
@@ -88,31 +88,20 @@ def _intention(event: ForeignEvent, remark: Remark, ledger: Ledger) -> None:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise InputError(path, "a text file in UTF-8") from error
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        reader = csv.DictReader(text.splitlines())
-        yield from ((f"{path}, line {reader.line_num}", row) for row in reader)
+        yield from ((f"{path}, line {number}", row) for number, row in csv_rows(path))
     elif suffix == ".jsonl":
-        for number, line in enumerate(text.splitlines(), 1):
-            if line.strip():
-                yield from _objects(f"{path}, line {number}", _json(f"{path}, line {number}", line))
+        for number, raw in json_lines(path):
+            yield from _objects(f"{path}, line {number}", raw)
     elif suffix == ".json":
-        yield from _objects(str(path), _json(str(path), text))
+        try:
+            raw = json.loads(read_text(path))
+        except ValueError as error:
+            raise InputError(path, f"not JSON ({error})") from error
+        yield from _objects(str(path), raw)
     else:
         raise InputError(path, "a side file is .csv, .json or .jsonl")
-
-
-def _json(where: str, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise InputError(where, f"not JSON ({error})") from error
 
 
 def _objects(where: str, raw: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -117,7 +117,7 @@ def test_a_bad_script_is_refused_in_one_sentence(tmp_path: Path, text: str, mess
 async def test_a_script_with_an_intention_that_the_run_does_not_know_is_refused(tmp_path: Path) -> None:
     (tmp_path / "o.jsonl").write_text('{"t_s": 1, "intention": "Translaton"}', encoding="utf-8")
     agent: Any = make_agent(f"scripted:{tmp_path / 'o.jsonl'}")
-    with pytest.raises(InputError, match=r"o\.jsonl:1: intention: 'Translaton': did you mean 'Translation'"):
+    with pytest.raises(InputError, match=r"o\.jsonl, line 1: intention: 'Translaton': did you mean 'Translation'"):
         await agent.open(SETUP)
     with pytest.raises(InputError, match="cannot be read"):
         make_agent("scripted:nowhere.yaml")

@@ -281,7 +281,7 @@ def test_the_greedy_choice_is_the_best_next_step_of_the_printed_objective(n: int
 def test_a_stored_memory_with_a_broken_line_is_refused_with_its_number(tmp_path: Path) -> None:
     (tmp_path / "past.jsonl").write_text('{"event": {"id": 1}, "label": null}\n', encoding="utf-8")
     memory: Any = make_memory("rag")
-    with pytest.raises(InputError, match=r"past\.jsonl:1: not an event"):
+    with pytest.raises(InputError, match=r"past\.jsonl, line 1: not an event"):
         memory.load(tmp_path)
     with pytest.raises(InputError, match="cannot be read"):
         memory.load(tmp_path / "nowhere")

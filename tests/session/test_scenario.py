@@ -371,7 +371,32 @@ def test_an_earlier_session_becomes_history_on_the_same_calendar(tmp_path: Path)
     assert history[-1][0].assistance
 
 
+def test_tables_and_sessions_of_one_name_keep_all_their_events(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "past.jsonl").write_text(
+            '{"start": -9, "end": -5, "help": true}\n{"start": -20, "end": -9}\n', encoding="utf-8"
+        )
+        _session(tmp_path / name / "mon", anchor_s=1_760_000_000 - 86_400 * (2 if name == "a" else 1))
+    text = "history: [../a/past.jsonl, ../b/past.jsonl, ../a/mon, ../b/mon]"
+    history = _only(_scenario(tmp_path / "mon", text)).history
+    ids = [e.id for e, _ in history]
+    assert len(set(ids)) == len(ids) == 8
+    assert all(label is None or label.event_id == event.id for event, label in history)
+    assert {"past/1", "2:past/1", "3:mon/0", "4:mon/0"} <= set(ids), "mon/0 is an event of the session that is played"
+
+
+def test_a_table_may_hold_titles_with_odd_ends_of_lines(tmp_path: Path) -> None:
+    folder, title = _session(tmp_path / "mon"), "a\u2028b\u2029c\x85d"
+    line = json.dumps({"start": -9, "end": -5, "title": title}, ensure_ascii=False)
+    (folder / "past.jsonl").write_text(line + "\n", encoding="utf-8")
+    (folder / "more.csv").write_text(f'start,end,title\n-4,-3,"{title}\nx"\n', encoding="utf-8")
+    history = _only(_scenario(folder, "history: [past.jsonl, more.csv]")).history
+    assert [e.title for e, _ in history] == [title, f"{title}\nx"]
+
+
 BAD_TABLES = [
+    ('{"start": -5, "end": -1, "id": "x"}\n{"start": -5, "end": -1, "id": "x"}', "line 2: id: 'x': each id once"),
     ('{"start": -5, "end": -9}', "line 1: end: '-9': the event ends before it starts"),
     ('{"start": -5, "end": 9}', "history must lie before the session's first snapshot"),
     ('{"start": -5}', "line 1: end: this column is missing"),

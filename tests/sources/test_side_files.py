@@ -62,6 +62,15 @@ def test_rows_without_a_user_mean_the_only_one(tmp_path: Path) -> None:
     assert _apply(tmp_path, files)[0][0].excluded is None
 
 
+def test_reasons_may_hold_odd_ends_of_lines(tmp_path: Path) -> None:
+    files = {
+        "x.csv": 'user,event_id,reason\nada,1,"two\nlines"\n',
+        "y.jsonl": '{"user": "ada", "id": 2, "reason": "a\u2028b"}\n',
+    }
+    events, _ = _apply(tmp_path, files)
+    assert [e.excluded for e in events] == ["two\nlines", "a\u2028b", None]
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [

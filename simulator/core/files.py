@@ -1,0 +1,64 @@
+"""Text files that people and other programs wrote: each fault is one sentence that names the file and the line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from simulator.core.errors import InputError
+
+__all__ = ["csv_rows", "json_lines", "read_text"]
+
+
+def read_text(path: Path) -> str:
+    """A text in UTF-8, without its byte order mark and with the ends of lines as they are.
+
+    Raises:
+        InputError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise InputError(path, "a text file in UTF-8") from error
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """What JSON lines hold, with the numbers of the lines; blank ones are passed over.
+
+    Raises:
+        InputError: see ``read_text``; a line that is not JSON.
+    """
+    # Not splitlines: JSON may hold U+2028, U+2029 and U+0085 as they are, and they end no line of it.
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line, parse_constant=_refuse)
+        except ValueError as error:
+            raise InputError(f"{path}, line {number}", f"not JSON ({error}); a torn last line?") from error
+
+
+def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a table with a head, with the numbers of the lines on which they end; empty fields are left out.
+
+    Raises:
+        InputError: see ``read_text``; a row with more fields than the head names, or that is no CSV.
+    """
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    try:
+        for row in reader:
+            if None in row:
+                raise InputError(f"{path}, line {reader.line_num}", "more fields than the head names")
+            yield reader.line_num, {k: v for k, v in row.items() if v}
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}", f"not CSV ({error})") from error
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is not a number")
