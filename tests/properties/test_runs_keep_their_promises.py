@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from scorers.base import Unit, score_run
 from simulator.core.rng import below
 from simulator.core.types import MS, SECOND, SILENT, Decision, Observation, Offer
+from simulator.play.assemble import twin
 from simulator.runs.gate import Gate
 from simulator.runs.records import RunLog
 from simulator.session.truth import Opportunity
@@ -37,9 +38,9 @@ LATENCIES = st.sampled_from(
 
 
 @st.composite
-def needs(draw: st.DrawFn) -> tuple[Opportunity, ...]:
+def needs(draw: st.DrawFn, least: int = 0) -> tuple[Opportunity, ...]:
     found, free = [], 0
-    for i in range(draw(st.integers(0, 3))):
+    for i in range(draw(st.integers(least, 3))):
         opens = free + draw(st.integers(0, 80))
         free = opens + draw(st.integers(20, 120))
         acted = free * SECOND // 10
@@ -62,18 +63,22 @@ def scores(log: RunLog, unit: Any, **more: Any) -> dict[str, Any]:
     return found
 
 
-@given(WINDOWS, needs(), POLICIES)
+@given(st.lists(st.sampled_from("aab"), min_size=20, max_size=40), needs(least=1), POLICIES, LATENCIES)
 @quick
 def test_1_zero_charge_makes_arrival_capture_and_instant_scores_equal(
-    tmp_path: Path, windows: list[str], wanted: tuple[Opportunity, ...], policy: str
+    tmp_path: Path, windows: list[str], wanted: tuple[Opportunity, ...], policy: str, latency: str
 ) -> None:
-    unit = plan(screen(windows), says, memory=Notebook, needs=wanted, policy=policy)
-    run = play(unit, tmp_path)
-    assert run.log.actionable_ns.tolist() == run.log.captured_ns.tolist()
-    found = scores(run.log, unit, twins={"u": Unit("u", run.log, unit.truth)})
-    assert found["F1_rt"] == found["F1_seen"] == found["F1_instant"]
-    assert found["latency_loss"] in (0, None)
-    assert found["coverage_loss"] in (0, None)
+    charged = plan(screen(windows), says, memory=Notebook, needs=wanted, policy=policy, latency=latency)
+    free = play(plan(screen(windows), says, memory=Notebook, needs=wanted, policy=policy), tmp_path / "free")
+    instant = play(twin(charged), tmp_path / "twin")
+    assert instant.body == free.body, "the twin of a charged run is the run of the same agent without a charge"
+    assert free.log.actionable_ns.tolist() == free.log.captured_ns.tolist()
+    twins = {"u": Unit("u", instant.log, charged.truth)}
+    found = scores(free.log, charged, twins=twins)
+    assert found["F1_rt"] == found["F1_seen"] == found["F1_instant"] is not None
+    assert found["latency_loss"] == found["coverage_loss"] == 0
+    slow = scores(play(charged, tmp_path / "charged").log, charged, twins=twins)
+    assert slow["F1_instant"] == found["F1_rt"]
 
 
 @given(WINDOWS, POLICIES, LATENCIES)
