@@ -23,7 +23,8 @@ class Pace:
 
     Attributes:
         idle: whole tumbling windows without opportunity; quiet: those of them in which nothing surfaced.
-        near: surfaced offers shortly after a change of app or title, None where the changes are unknown.
+        near: surfaced offers shortly after a change of window as the run's segmentation sees it (of app, or of app or
+            title), None where the changes are unknown.
         near_ns: active time shortly after a change.
     """
 

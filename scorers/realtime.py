@@ -310,7 +310,11 @@ def _point(ordered: Ints, percent: int, of: str) -> tuple[float | None, int, str
 
 
 def _ceiling(truth: Truth, needs: Sequence[Opportunity]) -> float:
-    """``Σ w·g`` for an offer at the first tick of each window; a window that holds none gives 0."""
+    """``Σ w·g`` for an offer at the first tick of each window; a window that holds none gives 0.
+
+    Ticks are multiples of the period outside gaps: a log does not say when the snapshots were released that no decision
+    saw. An agent on an irregular recording can come in before the tick, and above this.
+    """
     total = []
     for need in needs:
         tick = -(-need.opens_ns // truth.period_ns) * truth.period_ns
@@ -370,7 +374,7 @@ def _put_pace(sheet: Sheet, tallies: Sequence[Tally]) -> None:
         "restraint", ratio(sum(p.quiet for p in paces), sum(p.idle for p in paces), "windows without opportunity")
     )
     if any(p.near is None for p in paces):
-        sheet.put("at_breakpoint", None, 0, "interrupted: the changes of app and title are unknown")
+        sheet.put("at_breakpoint", None, 0, "interrupted: the changes of window are unknown")
     else:
         near = sum(p.near or 0 for p in paces)
         share = ratio(sum(p.near_ns for p in paces), sum(t.active_ns for t in tallies), "active time")

@@ -76,7 +76,9 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
         priced = ", ".join(f"{c:g} {'/'.join(v)}" for c, v in zip(costs, PRICED, strict=True))
         formula = f"100 (sum w g(z) - costs) / sum w, g = 1 - z/2, z = (a - o)/(x - o); costs: {priced}"
         add(name, formula, "points", "<= 100", "up", True)
-    add("timely_utility@ceiling", "the same for an offer at the first tick of every window", "points", "0-100", "-")
+    ticks = "multiples of the period outside gaps, which snapshots of an irregular recording need not keep to"
+    ceiling = f"the same for an offer at the first tick of every window; ticks: {ticks}"
+    add("timely_utility@ceiling", ceiling, "points", "0-100", "-")
     blocks = (
         f"samples = blocks of {rules.block_ns / (60 * SECOND):g} min that hold active time, a need or an offer, "
         "truth = windows opening in it, predictions = offers arriving in it"
@@ -115,7 +117,7 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
         )
     add("calibration@brier", "mean (confidence - on_time)^2 over surfaced with a confidence", "0-1", "0-1", "down")
     add("calibration@ece", f"sum over {BINS} bins of n/N |mean confidence - share on_time|", "0-1", "0-1", "down")
-    near = f"{rules.breakpoint_ns / SECOND:g} s after an app or title change"
+    near = f"{rules.breakpoint_ns / SECOND:g} s after a change of window as the run's segmentation sees it"
     add("at_breakpoint", f"share of surfaced offers that arrive within {near}", "0-1", "0-1", "up")
     add("cost@per_on_time", "money / on_time", "1", ">= 0", "down")
     return tuple(listed)

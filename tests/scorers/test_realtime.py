@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scorers.base import Unit, score_run
+from scorers.base import Unit, catalogue, score_run
 from scorers.samples import false_positive_norm
 from simulator.runs.records import Kind
 from simulator.session.truth import Opportunity
@@ -80,6 +80,14 @@ def test_weights_count_in_utility() -> None:
 def test_the_ceiling_is_what_one_snapshot_a_second_leaves() -> None:
     # Opens at 10.5, first tick at 11: z = .5 / 10, g = .975.
     assert score([], [need("A", 10.5, 20.5)])["scores"]["timely_utility@ceiling"] == pytest.approx(97.5)
+
+
+def test_the_ceiling_knows_whole_periods_only_and_says_so() -> None:
+    told = score([D(10.6, 10.6, ["Debug"])], [need("A", 10.5, 20.5)])
+    assert told["scores"]["timely_utility"] > told["scores"]["timely_utility@ceiling"]
+    (formula,) = [m.formula for _, m in catalogue() if m.name == "timely_utility@ceiling"]
+    assert "multiples of the period" in formula
+    assert "irregular" in formula
 
 
 def test_s_rt_takes_blocks_as_samples() -> None:

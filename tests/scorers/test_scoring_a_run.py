@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from scorers.base import PROTOCOLS, Metric, Score, Unit, catalogue, score_run, scorers
+from scorers.base import NOT_PLAYED, PROTOCOLS, Metric, Score, Unit, catalogue, score_run, scorers
 from simulator.core.errors import UsageError
+from simulator.core.types import SILENT, Decision, Observation, Setup
+from simulator.play import run
 from tests.logs import D, log, need, truth
+
+DESKTOP = Path(__file__).resolve().parents[2] / "scenarios" / "desktop"
 
 
 def unit(key: str = "s", known: bool = True) -> Unit:
@@ -113,6 +119,41 @@ def test_a_silent_unit_and_one_that_was_interrupted_were_played() -> None:
     cut = Unit("t", log([D(12, 14)], interrupted=True), unit().truth)
     told = score_run([never_asked, cut], "stream")
     assert (told["counts"]["not_played"], told["counts"]["interrupted"], told["scores"]["R_rt"]) == (0, 1, 0)
+
+
+class _Shut:
+    """An agent that cannot be opened."""
+
+    inline = True
+
+    async def open(self, setup: Setup) -> None:
+        raise RuntimeError("no key")
+
+    async def decide(self, seen: Observation) -> Decision:
+        return SILENT
+
+
+class _Mute:
+    """An agent that says nothing."""
+
+    inline = True
+
+    async def decide(self, seen: Observation) -> Decision:
+        return SILENT
+
+
+def test_a_reader_of_scores_json_tells_an_agent_that_was_never_played_from_a_silent_one(tmp_path: Path) -> None:
+    told = {}
+    for agent in (_Shut, _Mute):
+        rules: dict[str, Any] = {"memory": "none", "clock": "modelled", "latency": "fixed:1s"}
+        run(DESKTOP, agent=agent, out=tmp_path / agent.__name__, **rules)
+        told[agent] = json.loads((tmp_path / agent.__name__ / "scores.json").read_text())
+    shut, mute = told[_Shut], told[_Mute]
+    assert (shut["counts"]["not_played"], mute["counts"]["not_played"]) == (1, 0)
+    assert set(shut["scores"].values()) == {None}
+    assert {d["reason"] for d in shut["details"].values()} == {NOT_PLAYED}
+    assert (shut["counts"]["opportunities"], mute["counts"]["opportunities"]) == (0, 4)
+    assert (mute["scores"]["R_rt"], mute["scores"]["timely_utility"], mute["counts"]["silent"]) == (0, 0, 200)
 
 
 def test_classes_and_what_the_gate_held_back_are_all_that_was_delivered() -> None:
