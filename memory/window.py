@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory.base import memories
 from memory.past import Entry, Remembered
 from memory.wording import estimate_tokens, event_words, label_words
-from simulator.core.types import SECOND, MemoryItem, Query
+from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
 
 __all__ = ["WindowMemory"]
 
@@ -34,6 +34,15 @@ class WindowMemory(Remembered):
             if entries[key].event.end_ns >= oldest_ns:
                 break
             del entries[key]
+
+    async def feedback(self, event: Event, label: Label) -> None:
+        """Take in a label; one of an event that is out of the window already is counted and dropped."""
+        entries = self._past.get(event.user, {})
+        newest = next(reversed(entries.values()), None)
+        if event.id not in entries and newest and event.end_ns < newest.event.end_ns - 2 * self._span_ns:
+            self._n["labels_out_of_window"] += 1
+            return
+        await super().feedback(event, label)
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """The newest k events of the window; the score falls from 1 (now) to 0 (a whole span ago)."""

@@ -37,15 +37,19 @@ async def settled(made: Any) -> Any:
 _OBSERVE, _FEEDBACK, _REHEARSE = range(3)
 
 
-def _timeline(history: Sequence[tuple[Event, Label | None]], rehearsed: bool) -> list[tuple[int, int, int]]:
-    """(instant, what, index into history), in the order in which it happens."""
+def _timeline(history: Sequence[tuple[Event, Label | None]], rehearsed: bool, user: str) -> list[tuple[int, int, int]]:
+    """(instant, what, index into history), in the order in which it happens.
+
+    Rehearsed are the user's own events that last: one of no length would be asked about after its own label was told.
+    """
     steps: list[tuple[int, int, int]] = []
     first_rehearsed = len(history) - REHEARSED
     for i, (event, label) in enumerate(history):
         steps.append((event.end_ns, _OBSERVE, i))
         if label is not None:
             steps.append((max(event.end_ns, label.available_ns), _FEEDBACK, i))
-            if rehearsed and i >= first_rehearsed and not event.assistance:
+            own = event.user == user and not event.assistance and event.start_ns < event.end_ns
+            if rehearsed and i >= first_rehearsed and own:
                 steps.append((event.start_ns, _REHEARSE, i))
     return sorted(steps)
 
@@ -57,7 +61,7 @@ async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Eve
     Args:
         agent: with or without ``open`` and ``rehearse``.
         memory: None when it is inert.
-        history: events before time 0 with what is known of them.
+        history: events before time 0 with what is known of them; those of other users only fill the memory.
         setup: what the agent is opened with.
         recent: gets the last events, so that the history view reaches back before time 0.
         book: gets the labels.
@@ -67,10 +71,11 @@ async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Eve
         doing.what = "the agent's open"
         await settled(agent.open(setup))
     rehearse = getattr(agent, "rehearse", None)
-    for t, what, i in _timeline(history, rehearse is not None):
+    for t, what, i in _timeline(history, rehearse is not None, setup.user):
         event, label = history[i]
         if what == _OBSERVE:
-            recent.remember(event)
+            if event.user == setup.user:
+                recent.remember(event)
             if memory is not None:
                 doing.what = "the memory's observe"
                 await memory.observe(event)

@@ -2,9 +2,9 @@
 
 An event table is JSON lines or CSV with the columns ``start``, ``end`` (ISO 8601 with zone, or seconds relative to
 the session's first snapshot, negative for the past), ``app``, ``title``, ``summary``, ``assistance``, ``help``,
-``intention``, ``query``, ``id``; only the first two must be there. Where no row says ``help``, labels follow from the
-assistance events by the rule of ``opportunities.label_events``; where none says ``assistance`` either, nothing is
-known of needs and no event has a label.
+``intention``, ``query``, ``id``, ``user``; only the first two must be there. Where no row says ``help``, labels follow
+from the assistance events by the rule of ``opportunities.label_events``; where none says ``assistance`` either, nothing
+is known of needs and no event has a label.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
     "recorded_events",
 ]
 
-COLUMNS = ("start", "end", "app", "title", "summary", "assistance", "help", "intention", "query", "id")
+COLUMNS = ("start", "end", "app", "title", "summary", "assistance", "help", "intention", "query", "id", "user")
 History = list[tuple[Event, Label | None]]
 Canonical = Callable[[str], str | None]
 
@@ -51,7 +51,7 @@ def read_table(
 
     Args:
         path: ``.jsonl`` or ``.csv``.
-        user: whose events they are.
+        user: whose events they are, where no column says so.
         anchor_ns: UTC of time 0; needed when the table has calendar times.
         canonical: maps what a table calls an intention to its category, None for an unknown one.
         taxonomy: fills the category of an event.
@@ -61,7 +61,7 @@ def read_table(
     """
     rows = list(_rows(path))
     events: list[Event] = []
-    assists: list[Assist] = []
+    assists: dict[str, list[Assist]] = {}
     said: dict[str, Label] = {}
     taken: set[str] = set()
     for line, row in rows:
@@ -71,11 +71,14 @@ def read_table(
         taken.add(event.id)
         events.append(event)
         if assist is not None:
-            assists.append(assist)
+            assists.setdefault(event.user, []).append(assist)
         if label is not None:
             said[event.id] = label
     if not said and any("assistance" in row for _, row in rows):
-        return label_events(events, questions((), assists))[0]
+        for who in dict.fromkeys(e.user for e in events):
+            asked = questions((), assists.get(who, ()))
+            labelled, _ = label_events((e for e in events if e.user == who), asked)
+            said |= {label.event_id: label for _, label in labelled if label is not None}
     ordered = sorted(events, key=lambda e: (e.end_ns, e.start_ns, e.id))
     return [(event, said.get(event.id)) for event in ordered]
 
@@ -208,6 +211,7 @@ def _event(
     if (said := row.get("intention")) is not None and (intention := canonical(str(said))) is None:
         raise InputError(where, "unknown intention", field="intention", value=said)
     app, title, summary, query = (_words(where, row, key) for key in ("app", "title", "summary", "query"))
+    user = _words(where, row, "user") or user
     assistance = _truth(where, row, "assistance") or False
     event_id = str(row.get("id") or f"{path.stem}/{line}")
     event = Event(event_id, user, start, end, app, title, taxonomy.category(app, title), summary, assistance=assistance)

@@ -151,6 +151,17 @@ async def test_the_window_holds_the_last_minutes_only() -> None:
     assert items[1].text.startswith("10 s ago, in code, “file 98”: not known")
 
 
+async def test_the_window_counts_and_drops_a_label_of_an_event_that_is_out_of_it() -> None:
+    memory: Any = make_memory("window:span_s=60")
+    events = [Event(f"s/{n}", "u", n * 100 * SECOND, (n + 1) * 100 * SECOND, "code", "x") for n in range(4)]
+    for event in events:
+        await memory.observe(event)
+    await memory.feedback(events[0], Label("s/0", "u", True, 400 * SECOND))
+    await memory.feedback(events[3], Label("s/3", "u", True, 400 * SECOND))
+    assert (memory.stats()["labels_out_of_window"], memory.stats()["labels"]) == (1, 1)
+    assert memory._early == {}
+
+
 async def test_personas_part_moments_with_help_from_those_without() -> None:
     rows: list[Row] = []
     for n in range(30):

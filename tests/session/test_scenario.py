@@ -395,7 +395,18 @@ def test_a_table_may_hold_titles_with_odd_ends_of_lines(tmp_path: Path) -> None:
     assert [e.title for e, _ in history] == [title, f"{title}\nx"]
 
 
+def test_a_table_may_hold_events_of_other_users_each_labelled_by_their_own_questions(tmp_path: Path) -> None:
+    folder = _session(tmp_path / "mon")
+    table = "start,end,user,app,assistance\n-30,-20,,Code.exe,\n-30,-20,bob,Code.exe,\n-20,-9,bob,chrome.exe,true\n"
+    (folder / "past.csv").write_text(table, encoding="utf-8")
+    history = _only(_scenario(folder, "history: [past.csv]")).history
+    assert [(e.user, label and (label.user, label.help)) for e, label in history] == [
+        ("ada", ("ada", False)), ("bob", ("bob", True)), ("bob", None),
+    ]  # fmt: skip
+
+
 BAD_TABLES = [
+    ('{"start": -5, "end": -1, "user": 7}', "line 1: user: '7': a text"),
     ('{"start": -5, "end": -1, "id": "x"}\n{"start": -5, "end": -1, "id": "x"}', "line 2: id: 'x': each id once"),
     ('{"start": -5, "end": -9}', "line 1: end: '-9': the event ends before it starts"),
     ('{"start": -5, "end": 9}', "history must lie before the session's first snapshot"),
