@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scorers.spans import active_spans, covered, merged
+from scorers.spans import covered, merged
 from simulator.runs.records import LoggedOffer, RunLog
-from simulator.session.truth import Truth
+from simulator.session.truth import Truth, active_spans
 
 __all__ = ["Pace", "pace"]
 

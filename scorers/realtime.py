@@ -24,13 +24,12 @@ from scorers.offers import Judged, Verdict, judge, stamps
 from scorers.pacing import Pace, pace
 from scorers.realtime_metrics import BINS, KAPPAS, PRICED, PROFILES, STRENGTHS, Rules, deadline_name, metrics_of
 from scorers.samples import Sample, set_score
-from scorers.spans import active_spans, active_total
 from scorers.spending import spent
 from scorers.streaming import Ticks, stream_ticks
 from simulator.core.types import SECOND
 from simulator.runs.gate import surface
 from simulator.runs.records import Ints, LoggedOffer
-from simulator.session.truth import Opportunity, Truth
+from simulator.session.truth import Opportunity, Truth, active_spans
 
 __all__ = ["Realtime", "Tally"]
 
@@ -104,7 +103,7 @@ class Realtime:
             n_delivered=len(raw),
             needs=needs,
             ceiling=_ceiling(truth, needs),
-            active_ns=active_total(active_spans(truth)),
+            active_ns=truth.active_ns,
             pace=pace(unit.log, truth, offers, self.rules.restraint_ns, self.rules.breakpoint_ns),
             money=spent(unit.log),
         )
@@ -315,13 +314,11 @@ def _ceiling(truth: Truth, needs: Sequence[Opportunity]) -> float:
     Ticks are multiples of the period outside gaps: a log does not say when the snapshots were released that no decision
     saw. An agent on an irregular recording can come in before the tick, and above this.
     """
-    total = []
+    spans, total = active_spans(truth), []
     for need in needs:
-        tick = -(-need.opens_ns // truth.period_ns) * truth.period_ns
-        for gap in sorted(truth.gaps, key=lambda g: g.start_ns):
-            if gap.start_ns <= tick < gap.end_ns:
-                tick = -(-gap.end_ns // truth.period_ns) * truth.period_ns
         length = need.closes_ns - need.opens_ns
+        ticks = ((-(-max(need.opens_ns, start) // truth.period_ns) * truth.period_ns, end) for start, end in spans)
+        tick = next((tick for tick, end in ticks if tick < end), need.closes_ns)
         if tick < need.closes_ns:
             total.append(need.weight * (2 * length - (tick - need.opens_ns)) / (2 * length))
     return math.fsum(total)

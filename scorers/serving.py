@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from scorers.base import PROTOCOLS, Context, Metric, Score, Unit, scorers
 from scorers.figures import Sheet, percentile, ratio
-from scorers.spans import Span, active_spans, active_total, covered, merged
+from scorers.spans import covered, merged
 from scorers.spending import TOKENS, spent, usage
 from simulator.core.types import MS, SECOND
 from simulator.runs.records import Ints, Kind, RunLog
+from simulator.session.truth import Span, active_spans
 
 __all__ = ["Serving"]
 
@@ -130,7 +131,7 @@ class Serving:
             unseen=0 if released is None else max(0, released - len(np.unique(log.snapshot))),
             released=released,
             busy_ns=covered(merged(log.started_ns, log.actionable_ns), spans),
-            active_ns=active_total(spans),
+            active_ns=truth.active_ns,
             keeps_up=keeps_up,
             slope=slope,
             usage=usage(log),

@@ -1,4 +1,4 @@
-"""Stretches of time as half-open pairs of nanoseconds: a session without its gaps, and what covers how much of it."""
+"""Stretches of time as half-open pairs of nanoseconds: their union, and how much of a session they cover."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from simulator.runs.records import Ints
-from simulator.session.truth import Span, active_spans
+from simulator.session.truth import Span
 
-__all__ = ["Span", "active_spans", "active_total", "covered", "merged"]
-
-
-def active_total(spans: Sequence[Span]) -> int:
-    """Their length together."""
-    return sum(e - s for s, e in spans)
+__all__ = ["covered", "merged"]
 
 
 def merged(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:

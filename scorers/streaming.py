@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from scorers.matching import Content
-from scorers.spans import active_spans
 from simulator.runs.records import Ints, Kind, LoggedOffer, RunLog
-from simulator.session.truth import Opportunity, Truth
+from simulator.session.truth import Opportunity, Truth, active_spans
 
 __all__ = ["Ticks", "stream_ticks"]
 

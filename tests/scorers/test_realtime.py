@@ -11,7 +11,7 @@ from scorers.base import Unit, catalogue, score_run
 from scorers.samples import false_positive_norm
 from simulator.runs.records import Kind
 from simulator.session.truth import Opportunity
-from tests.logs import D, log, need, truth
+from tests.logs import D, log, need, ns, truth
 
 
 def score(decisions: Sequence[D], needs: Sequence[Opportunity], end: float = 3600, **more: Any) -> dict[str, Any]:
@@ -57,6 +57,14 @@ def test_an_unservable_window_is_counted_and_not_scored() -> None:
     told = score([D(12, 14, ["Debug"])], [need("A", 10, 30, unservable="under 2 s")])
     assert (told["counts"]["opportunities"], told["counts"]["unservable"]) == (0, 1)
     assert told["scores"]["R_rt"] is None
+    assert told["details"]["P_rt"]["classes"]["false_alarm"] == 1
+    assert told["details"]["restraint"]["n"] == 59, "its minute is not idle"
+
+
+def test_help_after_the_user_acted_saves_no_seconds_and_costs_none() -> None:
+    needs = [need("A", 10, 30, acted_ns=ns(24)), need("B", 50, 90, acted_ns=ns(55))]
+    told = score([D(12, 14, ["Debug"]), D(56, 60, ["Debug"])], needs)["scores"]
+    assert (told["seconds_saved_per_hour"], told["lead_s"]) == (10, -5)
 
 
 def test_an_early_offer_lies_within_five_seconds() -> None:
