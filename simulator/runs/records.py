@@ -67,8 +67,8 @@ class RunLog:
         full: by seq, the whole record of each decision that is more than a plain silence (a dict as in the file:
             offers, retracted, stages, tokens, cost, throttle_ns, retries, memory_hits, error, …).
         writes: records of memory writes.
-        end: the last line (``released``, ``never_seen``, ``notes``, ``changes_ns``: instants at which app or title
-            changed), None when the run was interrupted.
+        end: the last line (``released``, ``never_seen``, ``notes``, ``changes_ns``: instants at which one
+            event ended and the next began, as the run's segmentation sees it), None when the run was interrupted.
         torn: a half-written last line was found and left out.
     """
 
