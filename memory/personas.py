@@ -29,7 +29,8 @@ _TOKENS = 115
 
 @memories.register("personas")
 class PersonaMemory(Remembered):
-    """Cluster personas, built off the decision path.
+    """Cluster personas, built before time 0 (``maintain``), and anew when enough labels have come: inside the write of
+    the last one (``feedback``), which agents wait for and which is charged.
 
     Args:
         linkage: ``average`` (default): average linkage on cosine distance. ``personax``: Ward, as that code does; then

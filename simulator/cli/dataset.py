@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,11 +12,11 @@ from cyclopts import App, Parameter
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError, UsageError
 from simulator.core.types import SECOND
-from simulator.session.schema import FILE_NAME
 
 if TYPE_CHECKING:
     from simulator.session.importing import Report
     from simulator.session.play import Play
+    from simulator.session.scenario import Found
 
 __all__ = ["dataset"]
 
@@ -26,7 +26,6 @@ _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the la
 _Format = Literal["auto", "lifetrace", "proagentbench", "folder"]
 _Images = Literal["copy", "reference", "none"]
 _Times = Literal["auto", "name", "exif", "mtime", "rate"]
-_SUFFIXES = (".yaml", ".yml", ".toml")
 _COLOURS = {"damage": "bold red", "warning": "yellow", "note": "dim"}
 
 
@@ -132,12 +131,7 @@ def describe(paths: list[Path], /, *, json: _Json = False) -> int:
         voice.record("unreadable", path=str(place), said=str(error))
         voice.tell(f"proact: {error}")
 
-    found: dict[Path, Path] = {}
-    for path in _wanted(paths):
-        try:
-            found |= {session.resolve(): session for session in _described(path)}
-        except InputError as error:
-            unreadable(path, error)
+    found = {session.resolve(): session for path in _wanted(paths) for session in _described(path, unreadable)}
     for session in found.values():
         try:
             told = numbers(session)
@@ -185,26 +179,36 @@ def _wanted(paths: list[Path]) -> list[Path]:
     return paths
 
 
-def _sessions(path: Path) -> list[Path]:
-    """Session folders at or below a path, sound or not, by name."""
-    if path.is_file():
-        return [path.parent] if path.name == FILE_NAME else []
-    return sorted(file.parent for file in path.rglob(FILE_NAME))
-
-
-def _described(path: Path) -> list[Path]:
-    """The sessions at or below a path; of a scenario that lies elsewhere than its session, the one that it plays.
+def _found(path: Path) -> Found:
+    """What a path holds, as a run finds it.
 
     Raises:
-        InputError: there is none, or the scenario is faulty.
+        InputError: nothing.
     """
+    from simulator.session.scenario import find
+
+    found = find(path)
+    if not found.scenarios and not found.sessions:
+        raise InputError(path, "there is neither a session (session.db) nor a scenario (scenario.yaml) here")
+    return found
+
+
+def _described(path: Path, unreadable: Callable[[Path, InputError], None]) -> Iterator[Path]:
+    """The sessions at or below a path; of a scenario that lies elsewhere than its session, the one that it plays."""
     from simulator.session.scenario import plays
 
-    if sessions := _sessions(path):
-        return sessions
-    if not (scenarios := _scenarios(path)):
-        raise InputError(path, "there is neither a session (session.db) nor a scenario (scenario.yaml) here")
-    return _played(plays(scenarios))
+    try:
+        found = _found(path)
+    except InputError as error:
+        unreadable(path, error)
+        return
+    yield from found.sessions
+    for file in found.scenarios:
+        if not any(session.is_relative_to(file.parent) for session in found.sessions):
+            try:
+                yield from _played(plays([file]))
+            except InputError as error:
+                unreadable(file, error)
 
 
 def _played(found: Sequence[Play]) -> list[Path]:
@@ -212,13 +216,6 @@ def _played(found: Sequence[Play]) -> list[Path]:
     from simulator.sources.recording import Recording
 
     return [play.source.header.folder for play in found if isinstance(play.source, Recording)]
-
-
-def _scenarios(path: Path) -> list[Path]:
-    """The scenario files at or below a path: one that is named, and those called ``scenario.…`` in folders."""
-    if path.is_file():
-        return [path] if path.suffix.lower() in _SUFFIXES else []
-    return sorted(file for suffix in _SUFFIXES for file in path.rglob(f"scenario{suffix}"))
 
 
 def _checked(paths: list[Path]) -> Iterator[tuple[Path, list[dict[str, Any]]]]:
@@ -231,10 +228,9 @@ def _checked(paths: list[Path]) -> Iterator[tuple[Path, list[dict[str, Any]]]]:
 
     seen: set[Path] = set()
     for path in paths:
-        scenarios, sessions = _scenarios(path), _sessions(path)
-        if not scenarios and not sessions:
-            raise InputError(path, "there is neither a session (session.db) nor a scenario (scenario.yaml) here")
-        for scenario in scenarios:
+        found = _found(path)
+        sessions = list(found.sessions)
+        for scenario in found.scenarios:
             faults, played = _scenario_faults(scenario)
             yield scenario, faults
             sessions += played

@@ -1,14 +1,14 @@
-"""The seams of the house: what a source, an agent, a memory, an embedder and a scorer must do, and no more.
+"""The seams of the house: what a source, an agent, a memory and an embedder must do, and no more.
 
 A class that has the methods fits; nothing needs to be inherited. ``tests/conformance`` holds the rules as tests that
-others can run on their own classes.
+others can run on their own classes. What a scorer must do says ``scorers.base``.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,6 +160,3 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit-length rows, float32 of shape (len(texts), dimension); an empty text gives a row of zeros."""
         ...
-
-
-Params = Mapping[str, Any]

@@ -7,13 +7,10 @@ same in every process, on every machine and under every ``PYTHONHASHSEED``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from hashlib import blake2b
-from typing import TypeVar
 
-__all__ = ["below", "draw_u64", "shuffled", "unit"]
+__all__ = ["below", "draw_u64", "unit"]
 
-T = TypeVar("T")
 Name = str | int
 
 
@@ -36,12 +33,3 @@ def below(n: int, seed: int, *names: Name) -> int:
 def unit(seed: int, *names: Name) -> float:
     """A float in [0, 1) with 53 exact bits."""
     return (draw_u64(seed, *names) >> 11) * 2.0**-53
-
-
-def shuffled(items: Sequence[T], seed: int, *names: Name) -> list[T]:
-    """A new list in an order fixed by the seed and the names (Fisher-Yates, one named draw a step)."""
-    out = list(items)
-    for i in range(len(out) - 1, 0, -1):
-        j = below(i + 1, seed, *names, i)
-        out[i], out[j] = out[j], out[i]
-    return out

@@ -1,7 +1,8 @@
 """The values that walk through the house: what was seen, what was said, what is remembered.
 
 Instants are integers of nanoseconds since the session's first snapshot (``…_ns``, negative for what lies before
-it, such as a history), durations are integers of nanoseconds too. All values are frozen; nothing here does work.
+it, such as a history), durations are integers of nanoseconds too. All values but ``Observation`` are frozen; nothing
+here does work.
 """
 
 from __future__ import annotations

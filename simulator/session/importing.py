@@ -70,10 +70,6 @@ class Report:
             "account": [asdict(line) for line in self.lines],
         }
 
-    def table(self) -> list[tuple[str, str, str, str]]:
-        """Rows (user, outcome, count, reason) for people."""
-        return [(w.user, w.outcome, str(w.count), w.reason) for w in self.lines]
-
 
 def import_(
     src: Path,

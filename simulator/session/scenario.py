@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,80 +23,79 @@ from simulator.session.scenario_truth import Intentions, StatedTruth, to_ns
 from simulator.session.schema import FILE_NAME
 from simulator.sources.recording import Recording
 
-__all__ = ["Play", "json_schema", "plays"]
+__all__ = ["Found", "Play", "find", "json_schema", "plays"]
 
 SUFFIXES = (".yaml", ".yml", ".toml")
 _IMAGES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif"})
 _SETTINGS = ("policy", "protocol", "gate", "seed")
 
 
-def plays(paths: Sequence[Path], **overrides: Any) -> list[Play]:
+def plays(paths: Sequence[Path]) -> list[Play]:
     """Everything that the paths name, ready to be played, in the order given (folders: by name).
 
     Args:
         paths: scenario files, folders with a ``scenario.yaml`` (or .yml, .toml), recorded sessions, or folders of many
             of these. In a folder of many the scenarios are played; without any, the sessions.
-        overrides: values that replace those of every scenario file (keys of ``ScenarioFile``); None replaces nothing.
 
     Raises:
         InputError: any fault of a file, in one sentence that names it.
     """
-    given = {k: v for k, v in overrides.items() if v is not None}
     out: list[Play] = []
     taken: set[str] = set()
     for path in paths:
-        for found in _find(Path(path)):
-            for play in _Case(found, given).plays():
+        for found in _to_play(Path(path)):
+            for play in _Case(found).plays():
                 key = _free(play.key, taken)
                 taken.add(key)
                 out.append(play if play.key == key else replace(play, key=key))
     return out
 
 
-def _find(path: Path) -> Iterator[Path]:
-    """Scenario files and session folders under a path."""
-    if path.is_file():
-        if path.suffix.lower() in SUFFIXES:
-            yield path
-        elif path.name == FILE_NAME:
-            yield path.parent
-        else:
-            raise _foreign(path)
-        return
-    if not path.is_dir():
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Scenario files, and the folders of sessions, sound or not."""
+
+    scenarios: list[Path]
+    sessions: list[Path]
+
+
+def find(path: Path) -> Found:
+    """What a path holds, by name: itself, or what lies up to 5 folders below it.
+
+    Not looked into are folders whose names start with a dot (an import that was stopped leaves one), and those below a
+    session; below a scenario there are only its sessions.
+    """
+    found = Found([], [])
+    if path.is_dir():
+        _walk(path, 5, found)
+    elif path.suffix.lower() in SUFFIXES:
+        found.scenarios.append(path)
+    elif path.name == FILE_NAME:
+        found.sessions.append(path.parent)
+    return found
+
+
+def _walk(folder: Path, depth: int, found: Found, below: bool = False) -> None:
+    scenarios = [] if below else [f for suffix in SUFFIXES if (f := folder / f"scenario{suffix}").is_file()]
+    found.scenarios.extend(scenarios)
+    if is_session(folder):
+        found.sessions.append(folder)
+    elif depth:
+        for inner in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
+            _walk(inner, depth - 1, found, below or bool(scenarios))
+
+
+def _to_play(path: Path) -> list[Path]:
+    """The scenario files under a path, or without any the sessions."""
+    if not path.exists():
         raise InputError(path, "there is no such file or folder")
-    if found := _scenario_in(path):
-        yield found
-    elif is_session(path):
-        yield path
-    else:
-        yield from _find_many(path)
-
-
-def _find_many(folder: Path) -> list[Path]:
-    scenarios: list[Path] = []
-    sessions: list[Path] = []
-    _walk(folder, 4, scenarios, sessions)
-    if not scenarios and not sessions:
-        raise _foreign(folder)
-    return scenarios or sessions
-
-
-def _walk(folder: Path, depth: int, scenarios: list[Path], sessions: list[Path]) -> None:
-    for inner in sorted(p for p in folder.iterdir() if p.is_dir() and not p.name.startswith(".")):
-        if found := _scenario_in(inner):
-            scenarios.append(found)
-        elif is_session(inner):
-            sessions.append(inner)
-        elif depth:
-            _walk(inner, depth - 1, scenarios, sessions)
-
-
-def _scenario_in(folder: Path) -> Path | None:
-    found = [folder / f"scenario{suffix}" for suffix in SUFFIXES if (folder / f"scenario{suffix}").is_file()]
-    if len(found) > 1:
-        raise InputError(folder, f"{found[0].name} and {found[1].name} stand side by side; keep one")
-    return found[0] if found else None
+    found = find(path)
+    for one, other in pairwise(found.scenarios):
+        if one.parent == other.parent:
+            raise InputError(one.parent, f"{one.name} and {other.name} stand side by side; keep one")
+    if not found.scenarios and not found.sessions:
+        raise _foreign(path)
+    return found.scenarios or found.sessions
 
 
 def _foreign(path: Path) -> InputError:
@@ -125,7 +125,6 @@ class _Case:
     """One scenario file (or a bare session) on its way to plays."""
 
     where: Path
-    overrides: Mapping[str, Any]
 
     def plays(self) -> list[Play]:
         spec, base = self._spec()
@@ -137,11 +136,8 @@ class _Case:
 
     def _spec(self) -> tuple[ScenarioFile, Path]:
         if self.where.is_dir():
-            return parse({"session": ".", **self.overrides}, self.where), self.where
-        if not self.overrides:
-            return load(self.where), self.where.parent
-        load(self.where)  # faults of the file are told before those of the command line
-        return parse({**read_mapping(self.where), **self.overrides}, self.where), self.where.parent
+            return parse({"session": "."}, self.where), self.where
+        return load(self.where), self.where.parent
 
     def _build(self, spec: ScenarioFile, base: Path, reader: Reader) -> list[Play]:
         header = reader.header

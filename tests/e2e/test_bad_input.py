@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from simulator.cli import _call
+from simulator.session.scenario import plays
 from simulator.session.store import Writer
 
 pytestmark = pytest.mark.e2e
@@ -315,6 +316,21 @@ def test_checking_many_tells_of_each(
     assert _said(capsys, "dataset", "check", "many/good")[0] == 0
     code, _, err = _said(capsys, "dataset", "check", "many/nothing")
     assert (code, err) == (2, "proact: many/nothing: there is no such file or folder\n")
+
+
+def test_what_an_import_left_half_done_is_neither_checked_nor_described_nor_played(
+    here: Path, make_session: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_session(here / "many" / "good")
+    make_session(here / "many" / ".good.part")
+    (here / "many" / "case").mkdir()
+    (here / "many" / "case" / "scenario.yaml").write_text("sesion: s\n", encoding="utf-8")
+    for command, told in (("check", {"many/good", "many/case/scenario.yaml"}), ("describe", {"many/good"})):
+        _, out, _ = _said(capsys, "dataset", command, "many", "--json")
+        records = [json.loads(line) for line in out.splitlines()]
+        assert {r["path"] for r in records[:-1] if r["event"] in ("checked", "described")} == told
+    (here / "many" / "case" / "scenario.yaml").unlink()
+    assert [play.where for play in plays([here / "many"])] == [here / "many" / "good"]
 
 
 def test_an_import_of_nothing_readable_is_one_sentence(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

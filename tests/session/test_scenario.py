@@ -9,7 +9,7 @@ import pytest
 
 from simulator.core.errors import InputError
 from simulator.core.types import SECOND, Event, Label
-from simulator.session.scenario import Play, json_schema, plays
+from simulator.session.scenario import Found, Play, find, json_schema, plays
 from simulator.session.store import Writer
 from simulator.session.truth import Assist, Intent
 
@@ -48,8 +48,8 @@ def _scenario(folder: Path, text: str, name: str = "scenario.yaml") -> Path:
     return file
 
 
-def _only(path: Path, **overrides: object) -> Play:
-    (play,) = plays([path], **overrides)
+def _only(path: Path) -> Play:
+    (play,) = plays([path])
     return play
 
 
@@ -96,15 +96,6 @@ def test_toml_reads_the_same_as_yaml(tmp_path: Path) -> None:
     assert play.truth.opportunities[0].closes_ns == 9 * S
 
 
-def test_what_the_caller_says_replaces_what_the_file_says(tmp_path: Path) -> None:
-    file = _scenario(tmp_path / "mon", WINDOWS)
-    play = _only(file, policy="queue_all", seed=None, rate_hz=0.5, segmentation="app")
-    assert play.settings == {"policy": "queue_all", "seed": 3, "gate": "off"}
-    assert (play.period_ns, play.truth.period_ns, play.segmentation) == (2 * S, 2 * S, "app")
-    with pytest.raises(InputError, match="polcy: unknown key; did you mean 'policy'"):
-        plays([file], polcy="x")
-
-
 def test_a_bare_session_is_played_with_the_truth_it_recorded(tmp_path: Path) -> None:
     known = _only(_session(tmp_path / "a", assist=(70, 90)))
     assert known.truth.assists == (Assist(70 * S, 90 * S, "Coding/Programming", "why?"),)
@@ -133,6 +124,15 @@ def test_folders_are_looked_through_and_scenarios_go_before_sessions(tmp_path: P
     _scenario(tmp_path / "bob" / "tue", "name: the one")
     assert [p.key for p in plays([tmp_path])] == ["the-one"]
     assert [p.key for p in plays([tmp_path / "ada" / "mon" / "session.db", tmp_path / "bob"])] == ["mon", "the-one"]
+
+
+def test_what_an_import_left_half_done_and_what_lies_too_deep_is_not_found(tmp_path: Path) -> None:
+    _session(tmp_path / "ada" / ".mon.part")
+    _session(tmp_path / "1" / "2" / "3" / "4" / "5" / "6")
+    with pytest.raises(InputError, match="nothing to play here"):
+        plays([tmp_path])
+    mon = _session(tmp_path / "1" / "2" / "3" / "4" / "5")
+    assert find(tmp_path) == Found([], [mon])
 
 
 def test_what_is_foreign_is_sent_to_the_import(tmp_path: Path) -> None:
