@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import traceback
 from typing import TYPE_CHECKING
 
@@ -54,20 +53,34 @@ def _version() -> str:
 
 
 def main() -> None:
-    """Run the command and leave with its exit code."""
+    """Run the command and leave with its exit code, whatever threads or exit hooks an agent has left."""
     from simulator.core.errors import Exit
 
+    words = sys.argv[1:]
+    if "--json" in words and sys.stdout is not None:
+        from simulator.cli import speak
+
+        speak.claim_stdout()
     try:
-        code = _call(sys.argv[1:])
-    except Exception:  # noqa: BLE001  # a bug of ours: shown whole, and an agent's thread must not keep it from ending
+        code: int = _call(words)
+    except Exception:  # noqa: BLE001  # a bug of ours: shown whole
         traceback.print_exc()
         sys.stderr.write("proact: this is a fault of proact's own; the lines above say where\n")
         code = Exit.INTERNAL
-    sys.stdout.flush()
-    sys.stderr.flush()
-    if _foreign_threads():  # an agent's thread that does not end must not keep the command from ending
-        os._exit(code)
-    sys.exit(code)
+    os._exit(_flushed(code))
+
+
+def _flushed(code: int) -> int:
+    """The exit code once everything said has left: a reader that is gone is no fault, a full disk is one."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except BrokenPipeError:
+            continue
+        except (OSError, ValueError):
+            code = code or 1
+    return code
 
 
 def _call(words: list[str]) -> int:
@@ -88,11 +101,9 @@ def _call(words: list[str]) -> int:
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.DONE
+    except OSError as error:  # a place that cannot be read or written: the user's to mend
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"proact: {where}{error.strerror or error}", file=sys.stderr)  # noqa: T201
+        return Exit.USAGE
     return result if isinstance(result, int) else Exit.DONE
-
-
-def _foreign_threads() -> bool:
-    """Whether any other thread lives; daemons count, since those of a thread pool are waited for at exit."""
-    return threading.active_count() > 1

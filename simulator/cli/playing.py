@@ -5,10 +5,12 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 import anyio
 
@@ -23,7 +25,6 @@ from simulator.play.player import Played, Watcher, play, slug
 from simulator.runs.engine import Engine, Interrupt
 from simulator.runs.folder import RunFolder
 from simulator.runs.unit import TRACES, UnitPlan, UnitResult
-from simulator.timing.tasks import task_group
 
 __all__ = ["play_all"]
 
@@ -39,14 +40,12 @@ async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[s
     makers = [memory_maker(m) for m in memories]
     for maker in makers:
         maker.make(seed=0, intentions=())
-    async with task_group() as group:
-        await group.start(_listen, interrupt, group.cancel_scope)
+    with _listening(interrupt):
         for memory, maker in zip(memories, makers, strict=True):
             if not interrupt.asked:
                 name = maker.name if maker.name not in runs else memory
                 out = options.out / slug(maker.name) if options.out is not None and len(makers) > 1 else options.out
                 runs[name] = await _one(scenarios, options, memory, out, voice, interrupt)
-        group.cancel_scope.cancel()
     if interrupt.asked:
         voice.record("interrupted", runs=[str(r.folder) for r in runs.values()])
         again = shlex.join(["proact", *sys.argv[1:]])
@@ -65,14 +64,26 @@ async def _one(scenarios: Sequence[Path], options: Options, memory: str, out: Pa
                           interrupt=interrupt)  # fmt: skip
 
 
-async def _listen(interrupt: Interrupt, scope: anyio.CancelScope, *, task_status: Any) -> None:
-    """Ctrl-C: the first lets what is in flight come to its end and saves, the second stops."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        task_status.started()
-        async for _ in signals:
-            if interrupt.asked:
-                scope.cancel()
-            interrupt.asked = True
+@contextmanager
+def _listening(interrupt: Interrupt) -> Iterator[None]:
+    """Ctrl-C: the first lets what is in flight come to its end and saves, the second stops. Heard at once, also while
+    an inline agent keeps the event loop from turning.
+    """
+
+    def heard(number: int, frame: FrameType | None) -> None:
+        if interrupt.asked:
+            raise KeyboardInterrupt
+        interrupt.asked = True
+
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be heard
+        yield
+        return
+    before = {number: signal.signal(number, heard) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _tell(runs: dict[str, Played], options: Options, voice: Voice) -> int:

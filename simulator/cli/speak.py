@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["Voice", "plain"]
+__all__ = ["Voice", "claim_stdout", "plain"]
+
+_records: TextIO | None = None
+"""Where JSON records go once stdout has been claimed for them; sys.stdout before."""
+
+
+def claim_stdout() -> None:
+    """From now on stdout carries JSON records only: what else writes there (an agent that prints) goes to stderr."""
+    global _records
+    try:
+        _records = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+        os.dup2(2, 1)
+    except OSError:  # closed by whoever started us: there is nobody to read records
+        _records = None
 
 
 def plain(value: object) -> Text:
@@ -22,14 +36,20 @@ class Voice:
 
     def __init__(self, *, as_json: bool) -> None:
         self.as_json = as_json
+        if os.environ.get("COLUMNS") == "0":  # some terminals say so; nothing fits into it
+            del os.environ["COLUMNS"]
         self.people = Console(stderr=as_json, highlight=False)
         self.progress = Console(stderr=True, highlight=False)
 
     def record(self, event: str, **fields: Any) -> None:
         """One JSON record, flushed; nothing without ``as_json``."""
         if self.as_json:
-            sys.stdout.write(json.dumps({"event": event, **fields}, ensure_ascii=False, allow_nan=False) + "\n")
-            sys.stdout.flush()
+            out = _records or sys.stdout
+            try:
+                out.write(json.dumps({"event": event, **fields}, ensure_ascii=False, allow_nan=False) + "\n")
+            except UnicodeEncodeError:  # half a surrogate pair, or a terminal without UTF-8: as an escape
+                out.write(json.dumps({"event": event, **fields}, allow_nan=False) + "\n")
+            out.flush()
 
     def tell(self, sentence: str, style: str = "") -> None:
         """A sentence for people, on stderr; never wrapped, so that a command or a path in it can be copied."""

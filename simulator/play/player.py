@@ -9,7 +9,8 @@ from typing import Any
 
 import anyio
 
-from simulator.core.errors import Exit, InputError, JournalMiss
+from simulator.core.errors import Exit, InputError, JournalMiss, ProactError
+from simulator.core.operators import operators
 from simulator.core.types import SECOND
 from simulator.play.assemble import Choice, assemble, twin
 from simulator.play.makers import Named, agent_maker, memory_maker
@@ -105,6 +106,7 @@ async def play(choice: Choice, *, out: Path | None = None, with_twin: bool = Fal
     watcher.launched(folder, missing)
     twins = [t for t in all_twins if again or not is_done(folder.twin(t.key), t)]
     if not missing and not twins and (before := read_scores(folder.path)) is not None:
+        folder.release()
         return Played(folder.path, before)  # all is there: nothing is played, nothing is written
 
     async def beat() -> None:
@@ -160,6 +162,11 @@ async def _play_unit(plan: UnitPlan, where: Path, interrupt: Interrupt,
         return await play_unit(plan, where, interrupt, watch)
     except (InputError, JournalMiss) as error:
         return UnitResult(plan.key, error=str(error), bad_input=True)
+    except ProactError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a fault of ours in one unit must not cost the others
+        operators().error("a unit failed by a fault of proact's own", unit=plan.key, exc_info=error)
+        return UnitResult(plan.key, error=f"a fault of proact's own: {type(error).__name__}: {error}")
 
 
 def _scored(folder: RunFolder, failed: Sequence[UnitResult]) -> dict[str, Any] | None:

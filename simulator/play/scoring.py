@@ -73,6 +73,7 @@ def read_scores(run: Path) -> dict[str, Any] | None:
         return None
     try:
         scores: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:  # damaged by hand: they can be computed again
+    except (ValueError, RecursionError):  # damaged by hand: they can be computed again
         return None
-    return scores if scores.keys() >= _PARTS else None
+    whole = isinstance(scores, dict) and scores.keys() >= _PARTS
+    return scores if whole and all(isinstance(scores[part], dict | list) for part in _PARTS) else None

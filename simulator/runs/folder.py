@@ -18,8 +18,9 @@ from typing import Any
 
 from simulator.core.errors import InputError, UsageError
 from simulator.runs import runlog
+from simulator.runs.lock import LOCK, Lock
 from simulator.runs.records import RunLog
-from simulator.runs.unit import LOG, TRUTH, UnitPlan, UnitResult, is_done
+from simulator.runs.unit import LOG, TRUTH, UnitPlan, UnitResult, file_digest, is_done
 from simulator.session import truth as truths
 from simulator.session.truth import Truth
 from simulator.timing.clock import utc_now
@@ -34,9 +35,13 @@ SCHEMA = 1
 def write_json(path: Path, value: Any) -> None:
     """Write beside, then rename."""
     part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8", newline="\n") as file:
-        json.dump(value, file, ensure_ascii=False, indent=1, allow_nan=False)
-        file.write("\n")
+    text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair in somebody's text: as an escape, the file stays UTF-8
+        data = json.dumps(value, indent=1, allow_nan=False).encode()
+    with part.open("wb") as file:
+        file.write(data + b"\n")
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
@@ -80,14 +85,20 @@ class RunFolder:
             if not (again and only_code):
                 or_again = ", or play it anew with --again" if only_code else ""
                 raise UsageError(f"{self.path} holds another run{difference}; choose another --out{or_again}")
-        if old is None and self.path.exists() and any(self.path.iterdir()):
+        if old is None and self.path.exists() and any(p.name != LOCK for p in self.path.iterdir()):
             raise UsageError(f"{self.path} is not empty and holds no run; choose another --out")
         self.path.mkdir(parents=True, exist_ok=True)
+        self._lock = Lock(self.path)
         self._before: Mapping[str, Any] = (old or {}).get("units", {})
-        missing = [plan for plan in self.plans if again or not is_done(self.unit(plan.key), plan)]
+        missing = [plan for plan in self.plans if again or not self._is_done(plan)]
         if missing or old is None:
             self._write("running")
         return missing
+
+    def _is_done(self, plan: UnitPlan) -> bool:
+        """Whether a unit is there to its end, and its log as it was when it was played."""
+        folder, before = self.unit(plan.key), self._before.get(plan.key, {})
+        return is_done(folder, plan) and before.get("log_sha256") in (None, file_digest(folder / LOG))
 
     def unit(self, key: str) -> Path:
         """A unit's folder."""
@@ -103,8 +114,13 @@ class RunFolder:
         self._write("running")
 
     def close(self, status: str) -> None:
-        """The run ended: ``done``, ``some_units_erred`` or ``interrupted``."""
+        """The run ended: ``done``, ``some_units_erred``, ``interrupted`` or ``stopped``."""
         self._write(status)
+        self.release()
+
+    def release(self) -> None:
+        """Let other processes into the folder."""
+        self._lock.release()
 
     def _write(self, status: str) -> None:
         units: dict[str, Any] = {}
@@ -164,12 +180,15 @@ def read_run(path: Path) -> dict[str, Any]:
         run: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         if run["schema"] != SCHEMA:
             raise InputError(file, f"this version reads schema {SCHEMA}", field="schema", value=run["schema"])
+        told = (run["resolved"], run["units"], *run["resolved"].values(), *run["units"].values())
+        if not isinstance(run["status"], str) or not all(isinstance(t, dict) for t in told):
+            raise TypeError("status, resolved or units are not what they should be")
         return run
     except OSError as error:
         inner = sorted(f.parent.name for f in path.glob("*/run.json"))
         want = f"it holds runs, name one: {', '.join(inner[:8])}" if inner else "not a run folder: it has no run.json"
         raise InputError(path, want) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(file, f"not a run file ({error})") from error
 
 
@@ -180,12 +199,19 @@ def read_units(path: Path) -> list[tuple[str, RunLog, Truth]]:
         InputError: not a run folder, or a unit's file is broken.
     """
     run = read_run(path)
-    found = []
-    for key in sorted(run["resolved"]):
-        folder = path / "units" / key
-        if runlog.has_begun(folder / LOG):
-            found.append((key, runlog.read(folder / LOG), truths.read(folder / TRUTH)))
-    return found
+    keys = [key for key in sorted(run["resolved"]) if runlog.has_begun(path / "units" / key / LOG)]
+    return [(key, *_read_unit(path / "units" / key, run["units"].get(key, {}))) for key in keys]
+
+
+def _read_unit(folder: Path, told: Mapping[str, Any]) -> tuple[RunLog, Truth]:
+    """A unit's log and truth: what was cut short as far as it came, what was changed since it was played not."""
+    again = "it was changed since the unit was played; the same command plays the unit anew"
+    log, truth = runlog.read(folder / LOG), truths.read(folder / TRUTH)
+    if log.complete and told.get("log_sha256") not in (None, file_digest(folder / LOG)):
+        raise InputError(folder / LOG, again)
+    if truth.digest() != log.header.get("truth"):
+        raise InputError(folder / TRUTH, again)
+    return log, truth
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Mapping[str, Any]]) -> tuple[str, bool]:

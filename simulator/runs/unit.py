@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Any
 import anyio
 
 from memory.view import LabelBook
+from simulator.core.errors import InputError
 from simulator.core.protocols import Agent, Memory, SnapshotSource
 from simulator.core.types import Event, Label, Setup
 from simulator.runs import runlog
@@ -103,7 +105,9 @@ class UnitPlan:
 
 @dataclass(frozen=True, slots=True)
 class UnitResult:
-    """How a unit went. ``error``: why it could not be played to its end, None if it was."""
+    """How a unit went. ``error``: why it could not be played to its end, None if it was; ``bad_input`` for a fault of
+    its recording or journal. ``log_sha256``: of the whole log.
+    """
 
     key: str
     tally: Mapping[str, int] = field(default_factory=dict)
@@ -113,13 +117,25 @@ class UnitResult:
     error: str | None = None
     bad_input: bool = False
     lost: bool = False
+    log_sha256: str | None = None
 
 
 def is_done(folder: Path, plan: UnitPlan) -> bool:
-    """Whether the folder holds this unit's log to its end, from the same inputs."""
+    """Whether the folder holds this unit's log to its end, from the same inputs, and its truth."""
     path = folder / LOG
     want = {"kind": "header", "schema": runlog.SCHEMA, **plan.header()}
-    return runlog.has_begun(path) and runlog.has_ended(path) and runlog.read_header(path) == want
+    try:
+        if not runlog.has_begun(path) or not runlog.has_ended(path) or runlog.read_header(path) != want:
+            return False
+        return truths.read(folder / TRUTH) == plan.truth
+    except InputError:  # damaged: it is played again
+        return False
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: Callable[[Engine], None] | None = None
@@ -176,7 +192,8 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
         moved=ready.seam.demoted,
         reproducible=s.reproducible,
     )
-    return UnitResult(plan.key, counts, audit, ready.cold_start_ns, stats, lost=ready.seam.lost)
+    sha = await anyio.to_thread.run_sync(file_digest, folder / LOG)
+    return UnitResult(plan.key, counts, audit, ready.cold_start_ns, stats, lost=ready.seam.lost, log_sha256=sha)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from simulator.timing.clock import real_ns
 __all__ = ["STAGES", "CallMeter", "SilentMeter"]
 
 STAGES = ("wait", "ocr", "embed", "retrieve", "build", "model", "parse", "write")
+_MOST = 10**12  # of anything in one call: sums of it stay finite and fit 64 bits
 _NO_SPAN = nullcontext()
 
 
@@ -69,9 +70,9 @@ class SilentMeter:
         counts = {"in": tokens_in, "out": tokens_out, "reasoning": reasoning, "cached": cached, "images": images}
         counts = {key: index(n) for key, n in counts.items()}
         amount = None if cost is None else float(cost)
-        if min(counts.values()) < 0:
-            raise ValueError(f"usage cannot be negative: {counts}")
-        if amount is not None and not 0 <= amount < float("inf"):
+        if not all(0 <= n <= _MOST for n in counts.values()):
+            raise ValueError("a count of tokens or images is a whole number from 0 to a thousand billion")
+        if amount is not None and not 0 <= amount <= _MOST:
             raise ValueError(f"cost must be a finite amount from 0, not {amount}")
         if self.closed:
             return

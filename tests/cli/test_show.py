@@ -145,7 +145,8 @@ def test_where_nothing_was_played_the_one_reason_is_said_once() -> None:
 
 def test_an_invalid_run_is_told_by_unit_and_reason(tmp_path: Path) -> None:
     told = {"s": {"audit": {"invalid": ["release jitter p99 80 ms is over 50 ms"]}}, "t": {"audit": None}, "u": {}}
-    (tmp_path / "run.json").write_text(json.dumps({"schema": 1, "units": told}), encoding="utf-8")
+    run = {"schema": 1, "status": "done", "resolved": {}, "units": told}
+    (tmp_path / "run.json").write_text(json.dumps(run), encoding="utf-8")
     said = f"INVALID {tmp_path.name}, s: release jitter p99 80 ms is over 50 ms; do not use these figures"
     assert invalid(tmp_path) == [said]
 
