@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError, UsageError
+from simulator.core.faults import told
 from simulator.core.types import SECOND
 
 if TYPE_CHECKING:
@@ -174,7 +175,9 @@ def _wanted(paths: list[Path]) -> list[Path]:
     if not paths:
         raise UsageError("name a session, a scenario, or a folder of many")
     for path in paths:
-        if not path.exists():
+        with told(path):
+            there = path.exists()
+        if not there:
             raise InputError(path, "there is no such file or folder")
     return paths
 
@@ -242,13 +245,15 @@ def _checked(paths: list[Path]) -> Iterator[tuple[Path, list[dict[str, Any]]]]:
 
 def _scenario_faults(scenario: Path) -> tuple[list[dict[str, Any]], list[Path]]:
     """The first fault of a scenario, which is read as a run reads it, or what is odd of it; the sessions it plays."""
-    from simulator.session.check import check_needs
+    from simulator.session.check import check_needs, without_hint
     from simulator.session.scenario import plays
 
     try:
         found = plays([scenario])
     except InputError as error:
-        return [{"kind": "scenario", "severity": "damage", "sentence": str(error), "count": 1, "examples": ()}], []
+        return [
+            {"kind": "scenario", "severity": "damage", "sentence": without_hint(error), "count": 1, "examples": ()}
+        ], []
     odd = check_needs(found[0].truth)  # windows are the same for every profile
     return [asdict(finding) for finding in odd], _played(found)
 

@@ -71,7 +71,11 @@ class JournalMiss(UsageError):
 
 def quote(value: object, limit: int = 80) -> str:
     """Any value as one short quoted piece of text without control characters."""
-    text = "".join(c if c.isprintable() else "�" for c in str(value))
+    try:
+        said = str(value)
+    except ValueError:  # Python writes no number of over 4,300 digits
+        said = "a number of thousands of digits"
+    text = "".join(c if c.isprintable() else "�" for c in said)
     return f"'{text if len(text) <= limit else text[: limit - 1] + '…'}'"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 from simulator.core.errors import InputError
 
 __all__ = ["csv_rows", "json_lines", "read_text"]
+
+_LONGEST_FIELD = 2**31 - 1  # Python's own limit of 131,072 characters is less than what people paste into a question
 
 
 def read_text(path: Path) -> str:
@@ -38,10 +41,21 @@ def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
+        where = f"{path}, line {number}"
         try:
-            yield number, json.loads(line, parse_constant=_refuse)
+            value = json.loads(line, parse_constant=_refuse)
+            if "\\u" in line:
+                json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise InputError(where, "a text holds half a character (a lone surrogate)") from None
+        except json.JSONDecodeError as error:
+            raise InputError(where, f"not JSON ({error}); a torn last line?") from error
+        except RecursionError:
+            raise InputError(where, "it is nested too deeply") from None
         except ValueError as error:
-            raise InputError(f"{path}, line {number}", f"not JSON ({error}); a torn last line?") from error
+            said = "a number of thousands of digits" if "digits" in str(error) else str(error)
+            raise InputError(where, f"not JSON ({said})") from error
+        yield number, value
 
 
 def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -50,8 +64,12 @@ def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     Raises:
         InputError: see ``read_text``; a row with more fields than the head names, or that is no CSV.
     """
+    csv.field_size_limit(_LONGEST_FIELD)
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
     try:
+        for name, n in Counter(reader.fieldnames or ()).items():
+            if n > 1:
+                raise InputError(path, "each column once", field=name)
         for row in reader:
             if None in row:
                 raise InputError(f"{path}, line {reader.line_num}", "more fields than the head names")

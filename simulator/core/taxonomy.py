@@ -18,7 +18,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from simulator.core.errors import InputError, nearest
-from simulator.core.files import read_text
 from simulator.core.titles import INVISIBLE
 
 __all__ = ["CLASSES", "DEFAULT", "Taxonomy", "category", "load"]
@@ -197,12 +196,9 @@ def load(path: Path) -> Taxonomy:
     Raises:
         InputError: no such file, not YAML, unknown key or class, not a regular expression.
     """
-    import yaml  # only who extends the mapping waits for it
+    from simulator.core.yaml_files import read_yaml  # only who extends the mapping waits for it
 
-    try:
-        raw = yaml.safe_load(read_text(path)) or {}
-    except yaml.YAMLError as error:
-        raise InputError(path, "a YAML file with the keys apps and titles") from error
+    raw = read_yaml(path) or {}
     if not isinstance(raw, dict):
         raise InputError(path, "a mapping with the keys apps and titles")
     for key in raw:
@@ -221,18 +217,19 @@ def load(path: Path) -> Taxonomy:
 
 def _title_rule(path: Path, i: int, rule: object) -> tuple[str, str]:
     field = f"titles[{i}]"
-    if not isinstance(rule, dict) or set(rule) != {"match", "class"}:
-        raise InputError(path, "a mapping with exactly the keys match and class", field=field)
+    if not isinstance(rule, dict) or set(rule) != {"match", "class"} or not isinstance(rule["match"], str):
+        raise InputError(path, "a mapping with exactly the keys match (a text) and class", field=field)
     _check_class(path, f"{field}.class", rule["class"])
     try:
-        re.compile(str(rule["match"]))
-    except re.error as error:
+        re.compile(rule["match"])
+    except (re.error, RecursionError, OverflowError) as error:
+        said = error.msg if isinstance(error, re.error) else "too large"
         raise InputError(
-            path, f"not a regular expression ({error})", field=f"{field}.match", value=rule["match"]
+            path, f"not a regular expression ({said})", field=f"{field}.match", value=rule["match"]
         ) from error
-    return str(rule["match"]), str(rule["class"])
+    return rule["match"], str(rule["class"])
 
 
 def _check_class(path: Path, field: str, kind: object) -> None:
-    if kind not in CLASSES:
+    if not isinstance(kind, str) or kind not in CLASSES:
         raise InputError(path, f"unknown class; {nearest(str(kind), CLASSES)}", field=field, value=kind)

@@ -9,20 +9,23 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from simulator.core.errors import InputError, quote
+from simulator.core.faults import told
 from simulator.core.intentions import INTENTIONS, canonical
 from simulator.core.types import SECOND
 from simulator.screen import pixels
 from simulator.session.quality import Sieve, duplicates
-from simulator.session.reader import Reader
-from simulator.session.schema import GAP_REASONS
+from simulator.session.reader import HINT, Reader
+from simulator.session.scenario_truth import MOST_WEIGHT
+from simulator.session.schema import FAR_NS, GAP_REASONS, KINDS, LONGEST_PATH
 from simulator.session.truth import Truth
 
-__all__ = ["Finding", "Findings", "check", "check_needs"]
+__all__ = ["Finding", "Findings", "check", "check_needs", "without_hint"]
 
 Severity = Literal["damage", "warning", "note"]
 N_EXAMPLES = 5
@@ -71,22 +74,22 @@ def check(session: Path, *, intentions: tuple[str, ...] = INTENTIONS) -> list[Fi
     try:
         reader = Reader(session)
     except InputError as error:
-        found.add("unreadable", "damage", "the session cannot be opened", str(error))
+        found.add("unreadable", "damage", "the session cannot be opened", without_hint(error))
         return found.all()
+    looks = (_state, _database, _kinds, _rows, _images, _gaps, _events, _opportunities)
     with reader:
-        _state(reader, found)
-        for look in (_database, _rows, _images, _gaps, _events, _opportunities):
+        for look in (*looks, partial(_intentions, known=intentions)):
             try:
-                look(reader, found)
+                with told(reader.file):
+                    look(reader, found)
             except InputError as error:
-                found.add("damaged_table", "damage", "part of the database cannot be read", str(error))
-            except (TypeError, ValueError) as error:  # a text where a number belongs, in a table SQLite does not type
-                found.add("mistyped", "damage", "a value has the wrong type", f"{look.__name__.strip('_')}: {error}")
-        try:
-            _intentions(reader, found, intentions)
-        except InputError as error:
-            found.add("damaged_table", "damage", "part of the database cannot be read", str(error))
+                found.add("damaged_table", "damage", "part of the database cannot be read", without_hint(error))
     return found.all()
+
+
+def without_hint(error: InputError) -> str:
+    """The sentence of an error without the advice to check: that is being done."""
+    return str(error).replace(HINT, "")
 
 
 def check_needs(truth: Truth) -> list[Finding]:
@@ -117,25 +120,67 @@ def _database(reader: Reader, found: Findings) -> None:
             found.add("integrity", "damage", "SQLite finds the database damaged", str(said))
 
 
+def _kinds(reader: Reader, found: Findings) -> None:
+    """Values that are not of their column's kind, of all tables: SQLite keeps whatever it was given."""
+    for table, kinds in KINDS.items():
+        have = {row[1] for row in reader.fetch(f"PRAGMA table_info({table})")}
+        tested = {
+            column: f"typeof({column}) NOT IN ({', '.join(repr(s) for s in kind.stored)})"
+            for column, kind in kinds.items()
+            if column in have
+        }
+        if not tested:
+            continue
+        asked = ", ".join(f"SUM({test}), MIN(CASE WHEN {test} THEN rowid END)" for test in tested.values())
+        (told_of,) = reader.fetch(f"SELECT {asked} FROM {table}")
+        for i, column in enumerate(tested):
+            n, first = told_of[2 * i : 2 * i + 2]
+            if n:
+                example = f"{table} row {first}, {column}: {kinds[column].words}"
+                found.add("mistyped", "damage", "values are not of their column's kind", example, n)
+        _texts(reader, table, [c for c in tested if kinds[c].name == "TEXT"], found)
+
+
+def _texts(reader: Reader, table: str, columns: list[str], found: Findings) -> None:
+    """Texts that are not UTF-8; read as bytes, since SQLite would stop at the first and quote it."""
+    asked = ", ".join(f"CASE typeof({c}) WHEN 'text' THEN CAST({c} AS BLOB) END" for c in columns)
+    for row, *texts in reader.stream(f"SELECT rowid, {asked} FROM {table} ORDER BY rowid"):
+        for column, raw in zip(columns, texts, strict=True):
+            try:
+                if raw is not None:
+                    raw.decode("utf-8")
+            except UnicodeDecodeError:
+                found.add("not_utf8", "damage", "texts are not UTF-8", f"{table} row {row}, {column}")
+
+
 def _rows(reader: Reader, found: Findings) -> None:
     """Times and names of all rows of all monitors, in one pass."""
     last: dict[int, int] = {}
     ticks: dict[int, int] = {}
-    sql = "SELECT id, tick, captured_ns, monitor, app_name, window_title, late_ms FROM screenshots ORDER BY id"
-    for row, tick, captured, monitor, app, title, late in reader.stream(sql):
+    sql = (
+        "SELECT id, tick, captured_ns, monitor, app_name IS NULL, window_title IS NULL, late_ms "
+        "FROM screenshots ORDER BY id"
+    )
+    for row, tick, captured, monitor, no_app, no_title, late in reader.stream(sql):
         if type(captured) is not int:
             found.add("time", "damage", "captured_ns is not an integer", f"row {row}: {quote(captured)}")
             continue
         if captured < last.get(monitor, captured):
             found.add("time_backwards", "damage", "time runs backwards", f"row {row}: {captured} after {last[monitor]}")
+        elif captured - last.get(monitor, captured) > FAR_NS:
+            try:
+                reader.header.check_time(row, captured, last[monitor])
+            except InputError:
+                example = f"row {row}: {captured} after {last[monitor]}"
+                found.add("time_jump", "damage", "over 7 days between two rows and no gap", example)
         if tick == ticks.get(monitor):
             found.add("tick_twice", "warning", "two rows of one tick and monitor", f"row {row}: tick {tick}")
         last[monitor], ticks[monitor] = max(captured, last.get(monitor, captured)), tick
-        if app is None:
+        if no_app:
             found.add("no_app", "note", "rows without an application", f"row {row}")
-        if title is None:
+        if no_title:
             found.add("no_title", "note", "rows without a window title", f"row {row}")
-        if late is not None and late > reader.header.period_ns / 1e6:
+        if isinstance(late, int | float) and late > reader.header.period_ns / 1e6:
             found.add("late", "note", "rows taken more than a period late", f"row {row}: {late:g} ms")
 
 
@@ -148,7 +193,12 @@ def _images(reader: Reader, found: Findings) -> None:
     hashes: list[tuple[str, str | None]] = []
     lossless = "lossless" in reader.header.meta.get("codec", "")
     for path, row, n_rows, file_hash, width, height, digest in reader.stream(sql):
+        if not isinstance(path, str):
+            continue  # told as mistyped
         hashes.append((path, file_hash))
+        if len(path) > LONGEST_PATH or "\0" in path:
+            found.add("path", "damage", "a path is too long or holds a NUL character", f"row {row}", n_rows)
+            continue
         inside = not PurePosixPath(path).is_absolute() and ".." not in PurePosixPath(path).parts and "\\" not in path
         if not inside and not Path(path).is_absolute():
             found.add("path", "damage", "a path is not relative and POSIX", f"row {row}: {quote(path)}", n_rows)
@@ -172,8 +222,13 @@ def _image(
     digest: str | None,
     found: Findings,
 ) -> None:
-    where = f"row {row}: {path}"
-    if not file.is_file():
+    where = f"row {row}: {path if len(path) <= 200 else path[:199] + '…'}"
+    try:
+        there = file.is_file()
+    except OSError as error:
+        found.add("image_damaged", "damage", "a picture cannot be read", f"row {row}: {error.strerror}", n_rows)
+        return
+    if not there:
         found.add("image_missing", "damage", "rows name a picture that is not there", where, n_rows)
         return
     try:
@@ -208,7 +263,7 @@ def _leftovers(reader: Reader, known: set[str], found: Findings) -> None:
 def _gaps(reader: Reader, found: Findings) -> None:
     reach = None
     for start, end, reason in reader.table("gaps", ("from_tick", "to_tick", "reason"), order="from_tick, id"):
-        said = f"ticks {start} to {end} ({reason})"
+        said = f"ticks {start} to {end} ({quote(reason)})"
         if end < start:
             found.add("gap_reversed", "damage", "a gap ends before it starts", said)
             continue
@@ -252,7 +307,7 @@ def _events(reader: Reader, found: Findings) -> None:
     for odd, n in sieve.flagged.items():
         found.add(f"quality: {odd}", "note", f"events to look at: {odd}", n=n)
     for number, n in shots.items():
-        if number not in known:
+        if number not in known and isinstance(number, int):
             found.add("event_unknown", "warning", "rows name an event that does not exist", f"event {number}", n)
 
 
@@ -276,8 +331,8 @@ def _opportunities(reader: Reader, found: Findings) -> None:
             found.add("acted_beyond", "damage", "the user acted after the session's end", where)
         if acted is not None and acted < opens:
             found.add("acted_before", "damage", "the user acted before the window opened", where)
-        if weight is None or not weight > 0:
-            found.add("weight", "damage", "a weight is not above 0", where)
+        if not 0 < weight <= MOST_WEIGHT:
+            found.add("weight", "damage", f"a weight is not above 0 and up to {MOST_WEIGHT:,.0f}", where)
         reach, other = last.get(intention, (opens, ""))
         if opens < reach:
             found.add("window_overlap", "damage", "windows of one intention overlap", f"{where} and {quote(other)}")
@@ -295,6 +350,6 @@ def _intentions(reader: Reader, found: Findings, known: tuple[str, ...]) -> None
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True

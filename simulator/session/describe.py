@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulator.core.calendar import from_utc_ns
+from simulator.core.faults import told
 from simulator.core.intentions import canonical
 from simulator.core.taxonomy import category
 from simulator.core.types import SECOND
@@ -25,7 +26,7 @@ def describe(session: Path, *, monitor: int | None = None) -> dict[str, Any]:
     Raises:
         InputError: the session cannot be read.
     """
-    with Reader(session, monitor=monitor) as reader:
+    with told(session), Reader(session, monitor=monitor) as reader:
         header = reader.header
         return {
             "session": header.session,

@@ -23,6 +23,7 @@ from simulator.core.taxonomy import DEFAULT, Taxonomy
 from simulator.core.types import SECOND, Event, Label, Snapshot
 from simulator.session.opportunities import label_events, questions
 from simulator.session.reader import Reader
+from simulator.session.schema import FAR_NS
 from simulator.session.segmentation import Cutter
 from simulator.session.truth import Assist
 
@@ -41,6 +42,7 @@ COLUMNS = ("start", "end", "app", "title", "summary", "assistance", "help", "int
 History = list[tuple[Event, Label | None]]
 Canonical = Callable[[str], str | None]
 
+_FARTHEST_S = 1e9
 _TRUE, _FALSE = frozenset({"1", "true", "yes"}), frozenset({"0", "false", "no"})
 
 
@@ -157,7 +159,7 @@ def first_query(conversation: str | None) -> str | None:
         return None
     try:
         raw = json.loads(conversation)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     queries = raw.get("user_queries") if isinstance(raw, dict) else raw
     if isinstance(queries, str):
@@ -172,14 +174,18 @@ def first_query(conversation: str | None) -> str | None:
 def _segmented(reader: Reader, rule: str, taxonomy: Taxonomy) -> Iterator[Event]:
     header = reader.header
     cutter = Cutter(header.user, header.session, rule, (g.start_ns for g in header.gaps))
-    for captured, app, title in reader.rows(("captured_ns", "app_name", "window_title")):
+    last = header.zero_ns
+    for row, captured, app, title in reader.rows(("id", "captured_ns", "app_name", "window_title")):
+        if type(captured) is not int or not 0 <= captured - last <= FAR_NS:
+            header.check_time(row, captured, last)
+        last = captured
         now = captured - header.zero_ns
         closed = cutter.push(Snapshot(0, now, now, app, title, taxonomy.category(app, title)))
         if closed:
             yield closed
-    last = cutter.flush(header.end_ns)
-    if last:
-        yield last
+    cut = cutter.flush(header.end_ns)
+    if cut:
+        yield cut
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -213,7 +219,7 @@ def _event(
     app, title, summary, query = (_words(where, row, key) for key in ("app", "title", "summary", "query"))
     user = _words(where, row, "user") or user
     assistance = _truth(where, row, "assistance") or False
-    event_id = str(row.get("id") or f"{path.stem}/{line}")
+    event_id = _id(where, row) or f"{path.stem}/{line}"
     event = Event(event_id, user, start, end, app, title, taxonomy.category(app, title), summary, assistance=assistance)
     helped = _truth(where, row, "help")
     label = None if helped is None else Label(event_id, user, helped, end, intention, query)
@@ -229,18 +235,29 @@ def _instant(where: str, row: Mapping[str, Any], key: str, anchor_ns: int | None
         seconds = float(value)
     except (TypeError, ValueError):
         pass
+    except OverflowError:
+        raise InputError(where, "a number of seconds, within 31 years of the session", field=key, value=value) from None
     else:
         if not math.isfinite(seconds) or isinstance(value, bool):
             raise InputError(where, "a finite number of seconds", field=key, value=value)
+        if abs(seconds) > _FARTHEST_S:
+            raise InputError(where, "seconds within 31 years of the session", field=key, value=value)
         return round(seconds * SECOND)
     try:
         utc = parse_utc_ns(str(value))
-    except ValueError:
+    except (ValueError, OverflowError):
         want = "seconds before the session (negative) or an ISO time with zone, such as 2025-10-20T09:30:00Z"
         raise InputError(where, want, field=key, value=value) from None
     if anchor_ns is None:
         raise InputError(where, "calendar times need a session that knows its own (meta.utc_anchor_ns)", field=key)
     return utc - anchor_ns
+
+
+def _id(where: str, row: Mapping[str, Any]) -> str | None:
+    value = row.get("id")
+    if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
+        raise InputError(where, "a text or a whole number", field="id", value=value)
+    return str(value) if value or value == 0 else None
 
 
 def _truth(where: str, row: Mapping[str, Any], key: str) -> bool | None:

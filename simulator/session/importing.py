@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from simulator.core.errors import InputError, UsageError, nearest, quote
+from simulator.core.faults import told
 from simulator.core.types import SECOND
 from simulator.session.history import first_query
 from simulator.session.import_session import Pictures, Stretch, history_lines, write_session
 from simulator.session.quality import Sieve
+from simulator.session.schema import FAR_NS
 from simulator.sources import folder, lifetrace, lifetrace_db, side_files
 from simulator.sources.foreign import Foreign, Ledger, Outcome
 
@@ -105,6 +107,23 @@ def import_(
         UsageError: an option out of range; ``out`` and the source folder are not apart.
     """
     _check_options(split, rate_hz, stretch_gap_s, images)
+    with told(src):
+        return _import(src, out, zone, format, user, images, side, split, rate_hz, times, stretch_gap_s)
+
+
+def _import(
+    src: Path,
+    out: Path,
+    zone: str,
+    format: str,
+    user: str | None,
+    images: Images,
+    side: Sequence[Path],
+    split: float,
+    rate_hz: float | None,
+    times: folder.Times,
+    stretch_gap_s: float,
+) -> Report:
     report = Report()
     remarks = side_files.load(side)
     options = {"v": VERSION, "zone": zone, "images": images, "split": split, "rate_hz": rate_hz, "gap": stretch_gap_s,
@@ -128,8 +147,8 @@ def _check_options(split: float, rate_hz: float | None, stretch_gap_s: float, im
         raise UsageError(f"split {quote(split)}: a share from 0 to below 1")
     if rate_hz is not None and not 0 < rate_hz <= 1000:
         raise UsageError(f"rate {quote(rate_hz)}: snapshots a second, above 0 and at most 1000")
-    if not 0 < stretch_gap_s < float("inf"):
-        raise UsageError(f"stretch gap {quote(stretch_gap_s)}: seconds, above 0")
+    if not 0 < stretch_gap_s <= FAR_NS / SECOND:
+        raise UsageError(f"stretch gap {quote(stretch_gap_s)}: seconds, above 0 and at most 7 days")
     if images not in ("copy", "reference", "none"):
         raise UsageError(f"images {quote(images)}: {nearest(images, ('copy', 'reference', 'none'))}")
 
@@ -162,7 +181,8 @@ def _read(
     for owner, file in owners:
         name = user or owner
         try:
-            foreign = lifetrace.read(file, name, zone, images_under=_images_under(src, file))
+            with told(file):
+                foreign = lifetrace.read(file, name, zone, images_under=_images_under(src, file))
         except InputError as error:
             if len(owners) == 1:
                 raise

@@ -13,14 +13,27 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import InputError
+from simulator.core.faults import kind_of, told
 from simulator.core.types import SECOND
-from simulator.session.schema import APPLICATION_ID, COLUMNS, FILE_NAME, VERSION
+from simulator.session.schema import (
+    APPLICATION_ID,
+    COLUMNS,
+    FAR_NS,
+    FILE_NAME,
+    KINDS,
+    LEAST_PERIOD_NS,
+    VERSION,
+)
 from simulator.session.truth import Gap
 
-__all__ = ["Header", "Reader", "connect", "is_session"]
+__all__ = ["HINT", "Header", "Reader", "connect", "is_session"]
 
+HINT = "; `proact dataset check` says how far it reads"
 _MAGIC = b"SQLite format 3\x00"
+_FARTHEST_NS = 10**9 * SECOND
+_FAULTS = (sqlite3.Error, UnicodeError, OverflowError)  # UnicodeError: garbage in the text of SQLite's own error
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,27 @@ class Header:
         """The database file."""
         return self.folder / FILE_NAME
 
+    def check_time(self, row: object, captured: Any, last: int) -> None:
+        """Refuse the time of a row that follows one captured at ``last``; both as in the file.
+
+        Raises:
+            InputError: it is no integer, lies before ``last``, or so far behind it, without a gap, that it must be
+                wrong: a run would hold the last snapshot for days.
+        """
+        field = f"screenshots row {row}, captured_ns"
+        if type(captured) is not int:
+            said = "NULL" if captured is None else captured
+            raise InputError(self.file, "an integer of nanoseconds", field=field, value=said)
+        if captured < last:
+            raise InputError(self.file, f"time runs backwards here, after {last}", field=field, value=captured)
+        if self._still_ns(last - self.zero_ns, captured - self.zero_ns) > FAR_NS:
+            want = f"over 7 days after the row before ({last}) and no gap between: one of the two is wrong"
+            raise InputError(self.file, want, field=field, value=captured)
+
+    def _still_ns(self, last: int, until: int) -> int:
+        """How long a snapshot would be held: until the next one or the first gap."""
+        return min([until, *(max(last, g.start_ns) for g in self.gaps if g.end_ns > last)]) - last
+
 
 def is_session(folder: Path) -> bool:
     """Whether the folder looks like a recorded session (it holds a ``session.db``, sound or not)."""
@@ -73,13 +107,13 @@ def connect(file: Path) -> sqlite3.Connection:
     """
     if not file.is_file():
         raise InputError(file, "there is no such file; a session is a folder with a session.db in it")
-    with file.open("rb") as stream:
+    with told(file), file.open("rb") as stream:
         head = stream.read(100)
     if not head:
         raise InputError(file, "the file is empty (0 bytes); nothing was recorded in it")
     if len(head) < 100 or not head.startswith(_MAGIC):
         raise InputError(file, "this is not an SQLite database, or its head is damaged")
-    version, application = int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big")
+    version, application = int.from_bytes(head[60:64], "big", signed=True), int.from_bytes(head[68:72], "big")
     wal = file.with_name(file.name + "-wal")
     unmerged = wal.exists() and wal.stat().st_size > 0
     if not unmerged:
@@ -92,8 +126,8 @@ def connect(file: Path) -> sqlite3.Connection:
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             _check_ids(file, application, version)
-    except sqlite3.Error as error:
-        raise InputError(file, f"SQLite cannot open it ({error})") from error
+    except _FAULTS as error:
+        raise InputError(file, f"SQLite cannot open it: {kind_of(error)}") from None
     return connection
 
 
@@ -104,6 +138,8 @@ def _check_ids(file: Path, application: int, version: int) -> None:
             f"a database, but not a session of proact (application_id {application:#x}); "
             "databases of LifeTrace and ProAgentBench are read with `proact dataset import`",
         )
+    if version < 0:
+        raise InputError(file, f"its head is damaged: it says version {version}, which no proact wrote")
     if version > VERSION:
         raise InputError(file, f"written by a newer proact (version {version}, this one reads up to {VERSION})")
 
@@ -125,7 +161,9 @@ class Reader:
         self.file = self.folder / FILE_NAME
         self._connection = connect(self.file)
         try:
-            self.header = self._read_header(monitor)
+            with told(self.file):
+                self.header = self._read_header(monitor)
+                self._check_far()
         except BaseException:
             self._connection.close()
             raise
@@ -170,17 +208,30 @@ class Reader:
 
     def _streamed(self, cursor: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
         try:
-            yield from cursor
-        except sqlite3.Error as error:
-            raise self.damaged(error) from error
+            for row in cursor:  # noqa: UP028 - `yield from` would close the cursor, perhaps after the connection
+                yield row
+        except _FAULTS as error:
+            raise self.damaged(error) from None
 
     def table(self, name: str, columns: Sequence[str], order: str = "id") -> list[tuple[Any, ...]]:
-        """All rows of a small table (events, opportunities, labels, gaps), with NULL for columns it lacks."""
+        """All rows of a small table (events, opportunities, labels, gaps), with NULL for columns it lacks.
+
+        Raises:
+            InputError: the file is damaged; a value is not of its column's kind (SQLite keeps whatever it was given).
+        """
         have = {row[1] for row in self._execute(f"PRAGMA table_info({name})")}
         if not have:
             return []
         chosen = ", ".join(c if c in have else f"NULL AS {c}" for c in columns)
-        return self.fetch(f"SELECT {chosen} FROM {name} ORDER BY {order}")
+        number = "id" if "id" in have else "rowid"
+        rows = self.fetch(f"SELECT {number}, {chosen} FROM {name} ORDER BY {order}")
+        kinds = [(i, c, KINDS[name][c]) for i, c in enumerate(columns, 1)]
+        for row in rows:
+            for i, column, kind in kinds:
+                if not kind.fits(row[i]):
+                    field = f"{name} row {str(row[0])[:40]}, {column}"
+                    raise InputError(self.file, f"{kind.words}, and it is {_said(row[i])}", field=field)
+        return [row[1:] for row in rows]
 
     def fetch(self, sql: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of one question.
@@ -190,18 +241,18 @@ class Reader:
         """
         try:
             return self._execute(sql, args).fetchall()
-        except sqlite3.Error as error:
-            raise self.damaged(error) from error
+        except _FAULTS as error:
+            raise self.damaged(error) from None
 
     def damaged(self, error: Exception) -> InputError:
-        """The error to raise for an SQLite error while reading."""
-        return InputError(self.file, f"the database is damaged ({error}); `proact dataset check` says how far it reads")
+        """The error to raise for an SQLite error while reading; it quotes no text of the file."""
+        return InputError(self.file, f"{kind_of(error)}{HINT}")
 
     def _execute(self, sql: str, args: Sequence[Any] = ()) -> sqlite3.Cursor:
         try:
             return self._connection.execute(sql, args)
-        except sqlite3.Error as error:
-            raise self.damaged(error) from error
+        except _FAULTS as error:
+            raise self.damaged(error) from None
 
     def _read_header(self, monitor: int | None) -> Header:
         meta = {str(k): str(v) for k, v in self.fetch("SELECT key, value FROM meta ORDER BY key")}
@@ -221,12 +272,22 @@ class Reader:
             if type(value) is not int:
                 raise InputError(self.file, "an integer of nanoseconds", field="captured_ns", value=value)
         period = self._int(meta, "period_ns", SECOND)
-        if period <= 0:
-            raise InputError(self.file, "a period above 0", field="meta.period_ns", value=period)
+        if not LEAST_PERIOD_NS <= period <= FAR_NS:
+            raise InputError(self.file, "a period from 1 ms to 7 days", field="meta.period_ns", value=period)
         anchor = self._int(meta, "utc_anchor_ns", None)
+        if anchor is not None:
+            try:
+                from_utc_ns(anchor + first)
+                from_utc_ns(anchor + last)
+            except OverflowError:
+                want = "nanoseconds since 1970 of a year from 1 to 9999"
+                raise InputError(self.file, want, field="meta.utc_anchor_ns", value=anchor) from None
         stated = self._int(meta, "end_ns", None)
         end = last + period if stated is None else max(stated, last + period)
         gaps = self.table("gaps", ("from_tick", "to_tick", "reason"), order="from_tick, id")
+        for tick in (tick for gap in gaps for tick in gap[:2]):
+            if abs(tick) > _FARTHEST_NS // period:
+                raise InputError(self.file, "a tick within 31 years", field="gaps", value=tick)
         return Header(
             folder=self.folder,
             session=meta.get("session") or self.folder.absolute().name,
@@ -244,6 +305,24 @@ class Reader:
             profile=profile,
             meta=meta,
         )
+
+    def _check_far(self) -> None:
+        """Refuse a row, or an end, that lies days behind the row before it without a gap between."""
+        header = self.header
+        if header.end_ns <= FAR_NS:
+            return  # then a row that lies far ahead is followed by one that runs backwards
+        where, args = ("", ()) if header.monitor is None else (" WHERE monitor = ?", (header.monitor,))
+        sql = (
+            "SELECT id, captured_ns, before FROM (SELECT id, captured_ns, LAG(captured_ns) OVER (ORDER BY id) AS before"
+            f" FROM screenshots{where}) WHERE captured_ns - before > ?"
+        )
+        for row, captured, before in self.fetch(sql, (*args, FAR_NS)):
+            if type(before) is int:  # others are told when the row is played
+                header.check_time(row, captured, before)
+        ((last,),) = self.fetch(f"SELECT captured_ns FROM screenshots{where} ORDER BY id DESC LIMIT 1", args)
+        if header._still_ns(last - header.zero_ns, header.end_ns) > FAR_NS:
+            want = "over 7 days after the last row and no gap between: the session's end is wrong"
+            raise InputError(self.file, want, field="meta.end_ns", value=header.meta.get("end_ns"))
 
     def _choose(self, wanted: int | None, monitors: dict[int, int]) -> int | None:
         if wanted is not None:
@@ -266,3 +345,9 @@ class Reader:
             return int(meta[key])
         except ValueError:
             raise InputError(self.file, "a whole number", field=f"meta.{key}", value=meta[key]) from None
+
+
+def _said(value: object) -> str:
+    """The kind of a value that does not fit, not the value: it may be a title."""
+    kinds = {int: "an integer", float: "a number with a fraction", str: "a text", bytes: "a blob"}
+    return "NULL" if value is None else kinds[type(value)]

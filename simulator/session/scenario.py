@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import InputError
+from simulator.core.faults import told
 from simulator.core.intentions import INTENTIONS
 from simulator.core.taxonomy import DEFAULT, Taxonomy
 from simulator.core.taxonomy import load as load_taxonomy
@@ -43,8 +44,12 @@ def plays(paths: Sequence[Path]) -> list[Play]:
     out: list[Play] = []
     taken: set[str] = set()
     for path in paths:
-        for found in _to_play(Path(path)):
-            for play in _Case(found).plays():
+        with told(path):
+            cases = _to_play(Path(path))
+        for found in cases:
+            with told(found):
+                made = _Case(found).plays()
+            for play in made:
                 key = _free(play.key, taken)
                 taken.add(key)
                 out.append(play if play.key == key else replace(play, key=key))
@@ -67,7 +72,8 @@ def find(path: Path) -> Found:
     """
     found = Found([], [])
     if path.is_dir():
-        _walk(path, 5, found)
+        with told(path):
+            _walk(path, 5, found)
     elif path.suffix.lower() in SUFFIXES:
         found.scenarios.append(path)
     elif path.name == FILE_NAME:

@@ -8,20 +8,22 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
 from simulator.core.errors import InputError, nearest
+from simulator.core.faults import kind_of
 from simulator.core.files import read_text
+from simulator.core.yaml_files import read_yaml
 
 __all__ = ["AssistSpec", "IntentSpec", "OpportunitySpec", "ScenarioFile", "TruthSpec", "json_schema", "load", "parse"]
 
-Seconds = Annotated[float, Field(allow_inf_nan=False)]
+# Strict: a text or a truth value is no number. The limits (1e9 s are 31 years) keep nanoseconds within 64 bits.
+Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e9, le=1e9)]
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -37,7 +39,7 @@ class OpportunitySpec(_Strict):
     intention: Text
     acted_s: Seconds | None = Field(None, description="when the user acted alone, for example asked an assistant")
     query: str | None = Field(None, description="the user's own question")
-    weight: Annotated[float, Field(gt=0)] = 1.0
+    weight: Annotated[float, Field(strict=True, gt=0, le=1e6)] = 1.0
     id: Text | None = None
 
 
@@ -107,15 +109,19 @@ class ScenarioFile(_Strict):
         default_factory=list, description="earlier sessions (folders) and event tables (.jsonl, .csv), relative"
     )
     intentions: list[Text] | None = Field(None, min_length=1, description="categories; default the 16 of ProAgentBench")
-    rate_hz: Annotated[float, Field(gt=0, le=1000)] | None = Field(None, description="default: the recording's own")
-    window_s: Annotated[float, Field(gt=0)] = Field(300.0, description="how far back the history reaches")
+    rate_hz: Annotated[float, Field(strict=True, gt=1e-4, le=1000)] | None = Field(
+        None, description="default: the recording's own"
+    )
+    window_s: Annotated[float, Field(strict=True, gt=0, le=1e9)] = Field(
+        300.0, description="how far back the history reaches"
+    )
     segmentation: Literal["app", "app_title", "app_clean_title"] = "app_title"
-    monitor: int | None = Field(None, description="which screen; default the one with most rows")
+    monitor: int | None = Field(None, strict=True, description="which screen; default the one with most rows")
     taxonomy: Text | None = Field(None, description="YAML file that extends the classes of applications")
     policy: Text | None = None
     protocol: Literal["stream", "moments", "trajectory"] | None = None
     gate: Text | bool | None = None
-    seed: int | None = Field(None, ge=0)
+    seed: int | None = Field(None, strict=True, ge=0, lt=2**63)
 
 
 def json_schema() -> dict[str, Any]:
@@ -147,36 +153,17 @@ def read_mapping(path: Path) -> dict[str, Any]:
     Raises:
         InputError: anything else, a key given twice.
     """
-    text = read_text(path)
-    try:
-        if path.suffix.lower() == ".toml":
-            return tomllib.loads(text)
-        raw = yaml.load(text, Loader=_Loader)
-    except yaml.MarkedYAMLError as error:
-        at = "" if error.problem_mark is None else f"line {error.problem_mark.line + 1}: "
-        raise InputError(path, f"cannot be read as YAML: {at}{error.problem}") from error
-    except yaml.YAMLError as error:
-        raise InputError(path, f"cannot be read as YAML: {' '.join(str(error).split())}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(path, f"cannot be read as TOML: {error}") from error
+    if path.suffix.lower() == ".toml":
+        try:
+            return tomllib.loads(read_text(path))
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(path, f"cannot be read as TOML: {error}") from error
+        except (ValueError, RecursionError) as error:  # 5,000 digits, 100,000 brackets
+            raise InputError(path, f"cannot be read as TOML: {kind_of(error)}") from None
+    raw = read_yaml(path)
     if not isinstance(raw, dict):
         raise InputError(path, "the file must hold a mapping of keys to values")
     return {str(k): v for k, v in raw.items()}
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML without double keys: the second would silently replace the first."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Any] = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is given twice", key_node.start_mark
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
 
 
 _SCALARS = frozenset({"str", "int", "float", "bool"})  # the branches of a union, which pydantic names as places

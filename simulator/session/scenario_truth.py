@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +14,13 @@ from simulator.session.history import recorded_assists
 from simulator.session.opportunities import LeadRule, Released, derive, mark_unservable
 from simulator.session.reader import Reader
 from simulator.session.scenario_file import IntentSpec, OpportunitySpec, ScenarioFile, TruthSpec
+from simulator.session.schema import FAR_NS
 from simulator.session.truth import Assist, Intent, Opportunity, Truth
 
 __all__ = ["Intentions", "StatedTruth", "to_ns"]
+
+
+MOST_WEIGHT = 1e6
 
 
 def to_ns(seconds: float) -> int:
@@ -158,8 +162,10 @@ class StatedTruth:
             raise InputError(where, "the user cannot act before the window opens", field=field, value=_span(need))
         self._recorded_by_then(need.closes_ns, where, field + column.format("closes"))
         self._recorded_by_then(need.acted_ns, where, field + column.format("acted"))
-        if not 0 < need.weight < float("inf"):
-            raise InputError(where, "a weight above 0", field=f"{field}.weight", value=need.weight)
+        if not 0 < need.weight <= MOST_WEIGHT:
+            raise InputError(
+                where, f"a weight above 0 and up to {MOST_WEIGHT:,.0f}", field=f"{field}.weight", value=need.weight
+            )
         return mark_unservable(need, self.released, self.rule)
 
     def _recorded_by_then(self, at_ns: int | None, where: Path, field: str) -> None:
@@ -217,10 +223,18 @@ class StatedTruth:
     def released(self) -> Released:
         """The session's instants, read when a window first needs them."""
         if self._released is None:
-            zero = self.header.zero_ns
-            times = np.fromiter((row[0] - zero for row in self.reader.rows(("captured_ns",))), dtype=np.int64)
+            times = np.fromiter(self._instants(), dtype=np.int64)
             self._released = Released(times, self.header.gaps, self.period_ns, self.header.end_ns)
         return self._released
+
+    def _instants(self) -> Iterator[int]:
+        header = self.header
+        last = header.zero_ns
+        for row, captured in self.reader.rows(("id", "captured_ns")):
+            if type(captured) is not int or not 0 <= captured - last <= FAR_NS:
+                header.check_time(row, captured, last)
+            last = captured
+            yield captured - header.zero_ns
 
 
 def _span(need: Opportunity) -> str:

@@ -8,11 +8,33 @@ included. Unknown is NULL. Paths are relative to the session's folder and POSIX.
 
 from __future__ import annotations
 
-__all__ = ["APPLICATION_ID", "COLUMNS", "DDL", "FILE_NAME", "GAP_REASONS", "VERSION"]
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from simulator.core.types import SECOND
+
+__all__ = [
+    "APPLICATION_ID",
+    "COLUMNS",
+    "DDL",
+    "FAR_NS",
+    "FILE_NAME",
+    "GAP_REASONS",
+    "KINDS",
+    "LEAST_PERIOD_NS",
+    "LONGEST_PATH",
+    "VERSION",
+    "Kind",
+]
 
 FILE_NAME = "session.db"
 APPLICATION_ID = 0x70416374  # "pAct"
 VERSION = 1
+
+FAR_NS = 7 * 86_400 * SECOND  # rows further apart, with no gap between, are a wrong time and not a still screen
+LEAST_PERIOD_NS = SECOND // 1000
+LONGEST_PATH = 4096  # characters
 
 GAP_REASONS = ("suspend", "overload", "permission", "blank", "locked", "excluded", "disk_full", "display_lost",
                "clock_step", "paused", "missing")  # fmt: skip
@@ -49,3 +71,38 @@ CREATE TABLE labels (
 CREATE TABLE profile (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+
+
+class Kind(NamedTuple):
+    """What may stand in a column: INTEGER, REAL or TEXT, and whether NULL may."""
+
+    name: str
+    needed: bool
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """What SQLite's ``typeof`` may say of a value that fits."""
+        own = {"INTEGER": ("integer",), "REAL": ("real", "integer"), "TEXT": ("text",)}[self.name]
+        return own if self.needed else (*own, "null")
+
+    def fits(self, value: object) -> bool:
+        """Whether a value as read fits; SQLite itself keeps whatever it was given."""
+        if value is None:
+            return not self.needed
+        return type(value) is {"INTEGER": int, "REAL": float, "TEXT": str}[self.name] or (
+            self.name == "REAL" and type(value) is int
+        )
+
+    @property
+    def words(self) -> str:
+        """What is wanted, for a sentence."""
+        return {"INTEGER": "an integer", "REAL": "a number", "TEXT": "a text"}[self.name]
+
+
+def _kinds() -> Iterator[tuple[str, dict[str, Kind]]]:
+    for table, columns in re.findall(r"CREATE TABLE (\w+) \((.*?)\);", DDL, re.DOTALL):
+        found = re.findall(r"(\w+) (INTEGER|REAL|TEXT)( NOT NULL| PRIMARY KEY)?", columns)
+        yield table, {name: Kind(kind, bool(need)) for name, kind, need in found}
+
+
+KINDS: Mapping[str, Mapping[str, Kind]] = dict(_kinds())

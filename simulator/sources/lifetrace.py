@@ -102,6 +102,10 @@ class _Files:
         return out
 
 
+def _pixels(value: Any) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None
+
+
 def _original_first(path: Path) -> tuple[bool, int, str]:
     return path.parent.name != "screenshots", len(path.parts), path.as_posix()
 
@@ -176,8 +180,8 @@ class _Shots:
             title=known(row.get("window_title")),
             file=path,
             file_hash=self._hash(row),
-            width=row.get("width") or None,
-            height=row.get("height") or None,
+            width=_pixels(row.get("width")),
+            height=_pixels(row.get("height")),
             event=row.get("event_id"),
             scene=None if scene is None else str(scene),
             precision_ns=precision,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import InputError
+from simulator.core.faults import kind_of
 from simulator.sources.foreign import natural
 
 __all__ = ["Row", "databases", "digest", "generation", "known", "load", "moment", "plain", "text"]
@@ -93,8 +94,8 @@ def load(file: Path) -> tuple[dict[str, list[str]], dict[str, list[Row]]]:
             return tables, {n: _all(db, n, tables.get(n, [])) for n in wanted}
         finally:
             db.close()
-    except sqlite3.Error as error:
-        raise InputError(file, f"the database is damaged ({error})") from error
+    except (sqlite3.Error, UnicodeError) as error:
+        raise InputError(file, kind_of(error)) from None
 
 
 def _all(db: sqlite3.Connection, table: str, columns: Sequence[str]) -> list[Row]:

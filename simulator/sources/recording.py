@@ -17,6 +17,7 @@ from simulator.core.errors import InputError
 from simulator.core.taxonomy import DEFAULT, Taxonomy
 from simulator.core.types import ImageRef, Snapshot
 from simulator.session.reader import Header, Reader
+from simulator.session.schema import FAR_NS, KINDS, LONGEST_PATH
 
 __all__ = ["Recording"]
 
@@ -35,8 +36,8 @@ class Recording:
         taxonomy: fills the category of a snapshot.
 
     Raises:
-        InputError: at the start for faults of the file's head, in mid-stream for rows whose time is not an integer or
-            runs backwards.
+        InputError: at the start for faults of the file's head, in mid-stream for rows whose time is not an integer,
+            runs backwards or lies days ahead, and for values that are not of their column's kind.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Recording:
         spacing = period - header.period_ns // 2 if period > header.period_ns else 0
         covered = _Gaps(self.gaps)
         category = self._category
-        index, last, t, content = 0, -1, 0, 0
+        index, last, t, content = 0, zero, 0, 0
         app = title = kind = path = text = None
         image: ImageRef | None = None
         reader = await asyncio.to_thread(Reader, folder, monitor=header.monitor)
@@ -66,8 +67,10 @@ class Recording:
             cursor = await asyncio.to_thread(reader.cursor, _COLUMNS)
             while rows := await asyncio.to_thread(_block, reader, cursor):
                 for captured, new_app, new_title, new_path, pixels, width, height, new_text, row in rows:
-                    if type(captured) is not int or captured < last:
-                        raise _bad_time(reader.file, row, captured, last)
+                    if type(captured) is not int or not 0 <= captured - last <= FAR_NS:
+                        header.check_time(row, captured, last)
+                    if new_text.__class__ is not str and new_text is not None:
+                        raise _bad_kind(reader.file, row, "text")
                     last = captured
                     now = captured - zero
                     if index:
@@ -78,9 +81,11 @@ class Recording:
                             yield Snapshot(index, t, content, app, title, kind, image, text, True)
                             index += 1
                     if new_app != app or new_title != title:
+                        _check(reader.file, row, app_name=new_app, window_title=new_title)
                         app, title = new_app, new_title
                         kind = category(app, title)
                     if new_path != path:
+                        _check(reader.file, row, file_path=new_path, pixels_hash=pixels, width=width, height=height)
                         path = new_path
                         image = None if path is None else _image(folder, path, pixels, width, height)
                     t = content = now
@@ -114,18 +119,23 @@ class _Gaps:
 def _block(reader: Reader, cursor: sqlite3.Cursor) -> list[tuple[Any, ...]]:
     try:
         return cursor.fetchmany(_BLOCK)
-    except sqlite3.Error as error:
-        raise reader.damaged(error) from error
+    except (sqlite3.Error, UnicodeError) as error:
+        raise reader.damaged(error) from None
 
 
 def _image(folder: Path, path: str, pixels: str | None, width: int | None, height: int | None) -> ImageRef:
     return ImageRef(folder / PurePosixPath(path), pixels, width, height)
 
 
-def _bad_time(file: Path, row: int, value: object, last: int) -> InputError:
-    if type(value) is int:
-        return InputError(
-            file, f"time runs backwards here, after {last}", field=f"screenshots row {row}, captured_ns", value=value
-        )
-    said = "NULL" if value is None else value
-    return InputError(file, "an integer of nanoseconds", field=f"screenshots row {row}, captured_ns", value=said)
+def _check(file: Path, row: object, **values: object) -> None:
+    """Refuse values of a row that are not of their column's kind, and paths that no system takes."""
+    for column, value in values.items():
+        if not KINDS["screenshots"][column].fits(value):
+            raise _bad_kind(file, row, column)
+        if column == "file_path" and isinstance(value, str) and (len(value) > LONGEST_PATH or "\0" in value):
+            want = f"a path without NUL, of at most {LONGEST_PATH} characters"
+            raise InputError(file, want, field=f"screenshots row {row}, {column}")
+
+
+def _bad_kind(file: Path, row: object, column: str) -> InputError:
+    return InputError(file, KINDS["screenshots"][column].words, field=f"screenshots row {row}, {column}")

@@ -79,7 +79,13 @@ def test_people_extend_the_mapping(tmp_path: Path) -> None:
         ("aps: {}", "'aps': unknown key; did you mean 'apps'?"),
         ("titles: [{match: '(', class: ide}]", r"titles\[0\].match: '\(': not a regular expression"),
         ("- a", "a mapping with the keys"),
-        ("a: [", "a YAML file"),
+        ("a: [", "cannot be read as YAML: line 1"),
+        ("apps: {x: [ide]}", "apps.x: .*unknown class"),
+        ("apps: {[x]: ide}", "line 1: found unhashable key"),
+        ("apps: {2020-13-45: ide}", "line 1: this is no number and no date"),
+        ("apps: " + "[" * 100_000, "nested too deeply"),
+        ("titles: [{match: [a], class: ide}]", "match .a text."),
+        ("titles: [{match: 'a{9999999999999}', class: ide}]", "not a regular expression .too large"),
     ],
 )
 def test_a_faulty_mapping_is_told_in_a_sentence(tmp_path: Path, text: str, said: str) -> None:

@@ -214,6 +214,30 @@ def test_time_that_is_no_time_or_runs_backwards_ends_the_unit_and_keeps_what_cam
     assert "row 13" in out
 
 
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("UPDATE screenshots SET window_title = CAST(x'6d792d7469746c65ff' AS TEXT) WHERE id = 12", "not UTF-8"),
+        ("UPDATE screenshots SET window_title = CAST('my-title' AS BLOB) WHERE id = 12", "window_title"),
+        ("UPDATE screenshots SET captured_ns = 1000000000000000000 WHERE id = 12", "over 7 days"),
+        ("INSERT INTO gaps (from_tick, to_tick, reason) VALUES ('my-title', 3, 'locked')", "gaps row 1, from_tick"),
+        ("PRAGMA user_version = -1", "version -1, which no proact wrote"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_one_sentence_and_no_title_is_printed(
+    here: Path, make_session: Callable[..., Path], capsys: pytest.CaptureFixture[str], sql: str, said: str
+) -> None:
+    make_session(here / "s")
+    db = sqlite3.connect(here / "s" / "session.db")
+    db.execute(sql)
+    db.commit()
+    db.close()
+    code, out, err = _said(capsys, "run", "s", *RUN)
+    assert (code, said in err, "my-title" in out + err, "Exception ignored" in err) == (2, True, False, False)
+    code, out, err = _said(capsys, "dataset", "check", "s", "--json")
+    assert (code, err, "my-title" in out, "dataset check" in out) == (2, "", False, False)
+
+
 def test_a_missing_picture_is_an_error_of_the_decision_that_looked_and_of_no_other(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import struct
 import zlib
@@ -13,9 +14,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from simulator.core.errors import InputError
 from simulator.core.types import SECOND
 from simulator.session.check import Finding, check, check_needs
 from simulator.session.describe import burstiness, describe
+from simulator.session.reader import Reader
+from simulator.session.scenario import plays
 from simulator.session.schema import FILE_NAME
 from simulator.session.store import Writer
 from simulator.session.truth import Opportunity, Truth
@@ -95,6 +99,20 @@ SPOILS: list[tuple[str, str, Spoil]] = [
     ("intention", "damage", _sql("UPDATE opportunities SET intention = 'Transslation'")),
     ("intention", "damage", _sql("UPDATE events SET user_intention = 'Cooking' WHERE id = 2")),
     ("mistyped", "damage", _sql("UPDATE opportunities SET opens_ns = 'x'")),
+    ("mistyped", "damage", _sql("UPDATE screenshots SET window_title = x'00ff' WHERE id = 3")),
+    ("mistyped", "damage", _sql("UPDATE opportunities SET query = x'00'")),
+    ("mistyped", "damage", _sql("UPDATE opportunities SET weight = 'much'")),
+    ("mistyped", "damage", _sql("UPDATE events SET start_ns = 1.5 WHERE id = 2")),
+    ("unreadable", "damage", _sql("INSERT INTO gaps (from_tick, to_tick, reason) VALUES ('x', 20, 'blank')")),
+    ("unreadable", "damage", _sql("UPDATE meta SET value = '1180591620717411303424' WHERE key = 'utc_anchor_ns'")),
+    ("unreadable", "damage", _sql("UPDATE meta SET value = '1' WHERE key = 'period_ns'")),
+    ("unreadable", "damage", _sql("UPDATE screenshots SET captured_ns = 1000000000000000 WHERE id = 10")),
+    ("unreadable", "damage", _sql("PRAGMA user_version = -1")),
+    ("time_jump", "damage", _sql("UPDATE screenshots SET captured_ns = 1000000000000000 WHERE id = 5")),
+    ("not_utf8", "damage", _sql("UPDATE screenshots SET app_name = CAST(x'ff53' AS TEXT) WHERE id = 3")),
+    ("path", "damage", _sql("UPDATE screenshots SET file_path = printf('%.5000c', 'p') WHERE id = 3")),
+    ("image_damaged", "damage", _sql("UPDATE screenshots SET file_path = printf('%.400c', 'p') WHERE id = 3")),
+    ("conversation", "warning", _sql("UPDATE events SET conversation = printf('%.200000c', '[') WHERE id = 2")),
     ("not_closed", "warning", _sql("UPDATE meta SET value = 'recording' WHERE key = 'state'")),
     ("orphan", "warning", lambda folder, db: (folder / "screenshots/x.webp").write_bytes(b"x")),
     ("half_written", "warning", lambda folder, db: (folder / "screenshots/x.part").write_bytes(b"x")),
@@ -117,6 +135,77 @@ def test_each_fault_is_found_with_an_example(tmp_path: Path, kind: str, severity
     assert kind in found, found
     assert found[kind].severity == severity
     assert found[kind].count >= 1
+
+
+SECRET = "my-title"
+MISTYPED = [
+    "UPDATE screenshots SET app_name = CAST('my-title' AS BLOB)",
+    "UPDATE screenshots SET window_title = CAST(x'6d792d7469746c65ff' AS TEXT) WHERE id = 4",
+    "UPDATE screenshots SET text = CAST('my-title' AS BLOB) WHERE id = 4",
+    "UPDATE screenshots SET file_path = CAST('my-title' AS BLOB) WHERE id = 4",
+    "UPDATE screenshots SET file_path = printf('%.5000c', 'p') WHERE id = 4",
+    "UPDATE screenshots SET captured_ns = 1000000000000000 WHERE id = 4",
+    "UPDATE screenshots SET captured_ns = 1000000000000000 WHERE id = 10",
+    "UPDATE gaps SET to_tick = 'my-title'",
+    "UPDATE gaps SET to_tick = 9223372036854775807",
+    "UPDATE gaps SET reason = x'00'",
+    "UPDATE events SET start_ns = 'my-title' WHERE id = 2",
+    "UPDATE opportunities SET acted_ns = 'my-title'",
+    "UPDATE opportunities SET weight = 'my-title'",
+    "UPDATE opportunities SET query = CAST('my-title' AS BLOB)",
+    "UPDATE opportunities SET id = NULL",
+    "INSERT OR REPLACE INTO meta VALUES ('period_ns', '99999999999999999999999999')",
+    "INSERT OR REPLACE INTO meta VALUES ('end_ns', '1000000000000000')",
+    "INSERT OR REPLACE INTO meta VALUES ('utc_anchor_ns', '1180591620717411303424')",
+]
+
+
+@pytest.mark.parametrize("statement", MISTYPED)
+def test_what_the_check_calls_damage_a_run_refuses_and_no_title_is_printed(tmp_path: Path, statement: str) -> None:
+    folder = _sound(tmp_path / "s")
+    db = sqlite3.connect(folder / FILE_NAME)
+    if "gaps" in statement:
+        db.execute("INSERT INTO gaps (from_tick, to_tick, reason) VALUES (30, 40, 'blank')")
+    db.execute(statement)
+    db.commit()
+    db.close()
+
+    async def play() -> None:
+        for one in plays([folder]):
+            async for _ in one.source.snapshots():
+                pass
+
+    with pytest.raises(InputError) as caught:
+        asyncio.run(play())
+    assert SECRET not in str(caught.value)
+    assert str(folder / FILE_NAME) in str(caught.value)
+    found = check(folder)
+    assert [f for f in found if f.severity == "damage"], found
+    assert SECRET not in str(found)
+    assert "dataset check" not in str(found)
+
+
+def test_a_conversation_that_is_no_json_is_played_without_its_question(tmp_path: Path) -> None:
+    folder = _sound(tmp_path / "s")
+    with sqlite3.connect(folder / FILE_NAME) as db:
+        db.execute("UPDATE events SET conversation = printf('%.200000c', '[') WHERE id = 2")
+    db.close()
+    assert plays([folder])[0].truth.assists[0].query is None
+
+
+def test_rows_days_apart_are_sound_with_a_gap_between_them(tmp_path: Path) -> None:
+    with Writer(tmp_path / "s") as writer:
+        writer.add(tick=0, captured_ns=0, app_name="a", window_title="t")
+        writer.gap(1, 899_999, "suspend")
+        writer.add(tick=900_000, captured_ns=900_000 * S, app_name="a", window_title="t")
+    assert check(tmp_path / "s") == []
+
+
+def test_a_reader_closed_in_the_middle_of_its_rows_says_nothing(tmp_path: Path) -> None:
+    with Reader(_sound(tmp_path / "s")) as reader:
+        rows = reader.rows(("id",))
+        next(rows)
+    rows.close()  # type: ignore[attr-defined]
 
 
 def test_needs_of_which_none_can_be_served_are_a_warning_and_one_that_can_is_enough() -> None:

@@ -287,6 +287,30 @@ BAD = [
     ("policy: a\npolicy: b", "the key 'policy' is given twice"),
     ("- a", "must hold a mapping"),
     ("a: [", "cannot be read as YAML"),
+    (f"seed: {'9' * 5000}", "line 1: this is no number and no date"),
+    ("name: 2020-13-45", "line 1: this is no number and no date"),
+    ("name: !!timestamp soon", "line 1: this is no number and no date"),
+    ("name: !!bool perhaps", "line 1: this is no number and no date"),
+    ("? [a, b]\n: 1", "line 1: found unhashable key"),
+    (f"name: {'[' * 100_000}", "nested too deeply"),
+    ('name: "\\ud800"', "line 1: a text holds half a character"),
+    (f"profile: {{a: 0x{'f' * 6000}}}", "a number in it is too large"),
+    ('session: "a\\0b"', "a path in it holds a NUL character"),
+    ('taxonomy: "a\\0b"', "a path in it holds a NUL character"),
+    (f"session: {'p' * 5000}", "cannot be read .File name too long"),
+    (f"history: [{'p' * 5000}]", "cannot be read .File name too long"),
+    ("rate_hz: 1.0e-300", "rate_hz: '1e-300': should be greater than 0.0001"),
+    ("rate_hz: true", "rate_hz: 'true': should be a valid number"),
+    ("window_s: '3'", "window_s: '3': should be a valid number"),
+    ("window_s: 1.0e+300", r"window_s: '1e\+300': should be less than"),
+    ("seed: true", "seed: 'true': should be a valid integer"),
+    ("seed: '3'", "seed: '3': should be a valid integer"),
+    ("truth: {assists: [{start_s: 1.0e+300, end_s: 2}]}", r"start_s: '1e\+300': should be less than"),
+    ("truth: {assists: [{start_s: true, end_s: 2}]}", "start_s: 'true': should be a valid number"),
+    (
+        "truth: {opportunities: [{opens_s: 5, closes_s: 9, intention: Translation, weight: 1.0e+300}]}",
+        r"weight: '1e\+300': should be less than or equal to 1000000",
+    ),
 ]
 
 
@@ -297,6 +321,68 @@ def test_each_fault_of_a_file_is_one_sentence_that_names_it(tmp_path: Path, text
         plays([file])
     assert "\n" not in str(caught.value)
     assert str(tmp_path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"seed = {'9' * 5000}", "cannot be read as TOML: a number in it is too large"),
+        (f"name = {'[' * 100_000}", "cannot be read as TOML: it is nested too deeply"),
+        ("rate_hz = 1e-300", "rate_hz: '1e-300': should be greater than"),
+    ],
+    ids=["digits", "deep", "rate"],
+)
+def test_each_fault_of_a_toml_file_is_one_sentence(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        plays([_scenario(tmp_path / "mon", text, "odd.toml")])
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.yaml", "seed: 3"), ("a.toml", "seed = 3")])
+def test_a_byte_order_mark_is_no_part_of_a_scenario(tmp_path: Path, name: str, text: str) -> None:
+    assert _only(_scenario(tmp_path / "mon", "\ufeff" + text, name)).settings == {"seed": 3}
+
+
+def test_merge_keys_of_yaml_are_merged_and_may_be_overridden(tmp_path: Path) -> None:
+    text = (
+        "truth:\n  opportunities:\n"
+        "    - &first {opens_s: 1, closes_s: 5, intention: Translation}\n"
+        "    - {<<: *first, opens_s: 7, closes_s: 12}\n"
+    )
+    needs = _only(_scenario(tmp_path / "mon", text)).truth.opportunities
+    assert [(n.opens_ns, n.closes_ns, n.intention) for n in needs] == [
+        (S, 5 * S, "Translation"),
+        (7 * S, 12 * S, "Translation"),
+    ]
+
+
+ODD_ROWS = [
+    ('{"start": -1e300, "end": -1}', "start: '-1e\\+300': seconds within 31 years"),
+    (f'{{"start": -{"9" * 400}, "end": -1}}', "start: '-9*…': a number of seconds, within 31 years"),
+    (f'{{"start": -{"9" * 5000}, "end": -1}}', "not JSON .a number of thousands of digits"),
+    (f'{{"start": -2, "end": -1, "title": {"[" * 100_000}', "nested too deeply"),
+    ('{"start": -2, "end": -1, "id": ["x"]}', "id: .*a text or a whole number"),
+    ('{"start": -2, "end": -1, "id": 1}\n{"start": -2, "end": -1, "id": "1"}', "id: '1': each id once"),
+    ('{"start": -2, "end": -1, "title": "\\ud800"}', "a text holds half a character"),
+    ('{"start": "0001-01-01T00:00:00+23:59", "end": -1}', "start: .*an ISO time with zone"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), ODD_ROWS, ids=[t[:40] for t, _ in ODD_ROWS])
+def test_each_odd_row_of_a_history_is_one_sentence_that_names_the_line(tmp_path: Path, text: str, said: str) -> None:
+    file = _scenario(tmp_path / "mon", "history: [past.jsonl]")
+    (tmp_path / "mon" / "past.jsonl").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=f"past.jsonl, line [12]: .*{said}"):
+        plays([file])
+
+
+def test_a_column_of_a_history_stands_once_and_a_field_may_be_long(tmp_path: Path) -> None:
+    file = _scenario(tmp_path / "mon", "history: [past.csv]")
+    past = tmp_path / "mon" / "past.csv"
+    past.write_text("start,end,start\n-2,-1,-3\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"past\.csv: start: each column once"):
+        plays([file])
+    past.write_text(f"start,end,title\n-2,-1,{'x' * 200_000}\n", encoding="utf-8")
+    assert len(_only(file).history[0][0].title or "") == 200_000
 
 
 def test_a_window_may_close_and_the_user_act_one_period_after_the_end(tmp_path: Path) -> None:
