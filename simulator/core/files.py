@@ -31,8 +31,12 @@ def read_text(path: Path) -> str:
         raise InputError(path, "a text file in UTF-8") from error
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+def json_lines(path: Path, *, keys_once: bool = False) -> Iterator[tuple[int, Any]]:
     """What JSON lines hold, with the numbers of the lines; blank ones are passed over.
+
+    Args:
+        path: the file.
+        keys_once: refuse an object with a key given twice, of which the second would silently win.
 
     Raises:
         InputError: see ``read_text``; a line that is not JSON.
@@ -43,7 +47,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
             continue
         where = f"{path}, line {number}"
         try:
-            value = json.loads(line, parse_constant=_refuse)
+            value = json.loads(line, parse_constant=_refuse, object_pairs_hook=_once if keys_once else None)
             if "\\u" in line:
                 json.dumps(value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
@@ -76,6 +80,13 @@ def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             yield reader.line_num, {k: v for k, v in row.items() if v}
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}", f"not CSV ({error})") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key is given twice")
+    return made
 
 
 def _refuse(word: str) -> None:

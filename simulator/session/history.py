@@ -189,7 +189,7 @@ def _segmented(reader: Reader, rule: str, taxonomy: Taxonomy) -> Iterator[Event]
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, row in csv_rows(path) if path.suffix.lower() == ".csv" else json_lines(path):
+    for number, row in csv_rows(path) if path.suffix.lower() == ".csv" else json_lines(path, keys_once=True):
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number}", "one JSON object a line")
         yield number, row

@@ -363,6 +363,7 @@ ODD_ROWS = [
     ('{"start": -2, "end": -1, "id": ["x"]}', "id: .*a text or a whole number"),
     ('{"start": -2, "end": -1, "id": 1}\n{"start": -2, "end": -1, "id": "1"}', "id: '1': each id once"),
     ('{"start": -2, "end": -1, "title": "\\ud800"}', "a text holds half a character"),
+    ('{"start": -2, "end": -1, "end": -1}', "a key is given twice"),
     ('{"start": "0001-01-01T00:00:00+23:59", "end": -1}', "start: .*an ISO time with zone"),
 ]
 
