@@ -151,6 +151,8 @@ def read(path: Path) -> Truth:
     Raises:
         InputError: not a truth file of this version.
     """
+    if not path.is_file():
+        raise InputError(path, "there is no such file: the truth that the unit was played with")
     try:
         raw: dict[str, Any] = json.loads(read_text(path))
         intents = raw.pop("intents")
