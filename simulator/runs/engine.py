@@ -27,7 +27,7 @@ from simulator.runs.history import HistoryView, Recent
 from simulator.runs.labels import Asks
 from simulator.runs.records import Flag, Kind
 from simulator.runs.runlog import LogWriter
-from simulator.runs.seam import Seam
+from simulator.runs.seam import Look, Seam
 from simulator.session.truth import Truth
 from simulator.timing.kernel import Kernel, Priority
 from simulator.timing.mailbox import Mailbox
@@ -82,6 +82,7 @@ class Engine:
         self._writes: deque[Write] = deque()
         self._flights: dict[int, Flight] = {}
         self._alone = settings.protocol != "stream"
+        self._cancels = settings.policy.cancels and not self._alone
         self._end_ns = source.end_ns if source.end_ns is not None else _NEVER
         self._gaps = deque(sorted(start for start, _, _ in source.gaps))
         self._next_gap_ns = self._gaps[0] if self._gaps else _NEVER
@@ -137,7 +138,9 @@ class Engine:
             priority, event = kernel.pop_with_priority()
             if priority == _SNAPSHOT:
                 self._release(event)
-                await self._pull()
+                coming = await anext(self._snapshots, None)  # as _pull, without a coroutine of its own
+                if coming is not None:
+                    kernel.schedule(coming.captured_ns, _SNAPSHOT, coming)
             elif priority == _COMPLETION:
                 self._complete(event)
             elif priority == _WORLD:
@@ -164,9 +167,9 @@ class Engine:
 
     async def _pull(self) -> None:
         """Schedule the source's next snapshot: one ahead, so that memory stays flat."""
-        async for snapshot in self._snapshots:
-            self._kernel.schedule(snapshot.captured_ns, Priority.SNAPSHOT, snapshot)
-            return
+        snapshot = await anext(self._snapshots, None)
+        if snapshot is not None:
+            self._kernel.schedule(snapshot.captured_ns, _SNAPSHOT, snapshot)
 
     # ------------------------------------------------------------------ the world
 
@@ -181,7 +184,7 @@ class Engine:
         self._newest = snapshot
         if closed is not None:
             self._closed(closed, t)
-        if self._settings.policy.cancels and self._flights and not self._alone:
+        if self._cancels and self._flights:
             self._cancel()
         if self._alone:
             if self._settings.protocol == "trajectory":
@@ -226,7 +229,11 @@ class Engine:
                 await self._write(self._writes.popleft(), now)
             elif len(self._flights) < self._places:
                 snapshot, dropped = self._mailbox.take()
-                await self._decide(snapshot, dropped, now, snapshot.captured_ns)
+                if self._seam.inline:  # never beside a paced world
+                    flight, look = self._depart("decide", snapshot, dropped, now, snapshot.captured_ns)
+                    self._arrive(flight, self._seam.decide_now(snapshot.index, look))
+                else:
+                    await self._decide(snapshot, dropped, now, snapshot.captured_ns)
             else:
                 return
 
@@ -238,8 +245,8 @@ class Engine:
             at = snapshot.captured_ns if moment_ns is None else moment_ns
             await self._decide(snapshot, 0, at, at, moment_ns)
 
-    async def _decide(self, snapshot: Snapshot, dropped: int, started: int, released: int, moment_ns: int | None = None,
-                      what: str = "decide") -> None:  # fmt: skip
+    def _depart(self, what: str, snapshot: Snapshot, dropped: int, started: int, released: int) -> tuple[Flight, Look]:
+        """A decision starts: its flight, and how its observation is made."""
         flags = _HELD if snapshot.held else 0
         if self._cold:
             self._cold, flags = False, flags | Flag.COLD
@@ -252,10 +259,13 @@ class Engine:
             return Observation(snapshot, started, self._user, history, self._profile, memory, meter)
 
         self._flights[flight.seq] = flight
+        return flight, look
+
+    async def _decide(self, snapshot: Snapshot, dropped: int, started: int, released: int, moment_ns: int | None = None,
+                      what: str = "decide") -> None:  # fmt: skip
+        flight, look = self._depart(what, snapshot, dropped, started, released)
         if self._group is not None:
             self._group.start_soon(self._fly, flight, look)
-        elif self._seam.inline and what == "decide":
-            self._arrive(flight, self._seam.decide_now(snapshot.index, look))
         else:
             self._arrive(flight, await self._seam.decide(snapshot.index, look, moment_ns, what))
 
@@ -342,8 +352,9 @@ class Engine:
                 self._newest_offer = flight.snapshot.index
         if ended - flight.started_ns > self._overrun_ns:
             self.books.tally.overruns += 1
-        for name, n in answer.notes.items():
-            self.books.note(name, n)
+        if answer.notes:
+            for name, n in answer.notes.items():
+                self.books.note(name, n)
         if self._intentions and any(key(offer.intention) not in self._intentions for offer, _ in answer.offers):
             self.books.note("unknown_intention")
         self.books.decided(flight, kind, ended)

@@ -72,12 +72,12 @@ class InlineLane(Lane):
         """See ``Lane``."""
         return self.run_now(work)
 
-    def run_now(self, work: Work) -> Outcome:
+    def run_now(self, work: Callable[..., Any], *given: Any) -> Outcome:
         """Make the call without any loop: what suspends is in error."""
         value, error, raised = None, None, None
         begun = real_ns()
         try:
-            made = work()
+            made = work(*given)
             if type(made) is not CoroutineType:
                 value = made
             else:

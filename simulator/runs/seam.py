@@ -26,7 +26,7 @@ from simulator.timing.latency import Call
 from simulator.timing.meter import CallMeter, SilentMeter
 from simulator.timing.tasks import beside
 
-__all__ = ["Seam"]
+__all__ = ["Look", "Seam"]
 
 Look = Callable[[SilentMeter], Observation]
 _NO_TOKENS: Mapping[str, int] = MappingProxyType({})
@@ -139,7 +139,7 @@ class Seam:
         meter = CallMeter() if self._timed else SilentMeter()
         observation = look(meter)
         assert self._inline is not None
-        outcome = self._inline.run_now(lambda: self._ask["decide"](observation))
+        outcome = self._inline.run_now(self._ask["decide"], observation)
         if outcome.raised is not None:
             self._keep_trace(outcome)
         return self._answer(outcome, meter, snapshot, "decide")

@@ -156,14 +156,15 @@ class Reader:
         InputError: any fault of the file, an empty session, a monitor that has no rows.
     """
 
-    def __init__(self, folder: Path, *, monitor: int | None = None) -> None:
+    def __init__(self, folder: Path, *, monitor: int | None = None, known: Header | None = None) -> None:
         self.folder = folder.parent if folder.name == FILE_NAME else folder
         self.file = self.folder / FILE_NAME
         self._connection = connect(self.file)
         try:
             with told(self.file):
-                self.header = self._read_header(monitor)
-                self._check_far()
+                self.header = known or self._read_header(monitor)
+                if known is None:
+                    self._check_far()
         except BaseException:
             self._connection.close()
             raise

@@ -62,7 +62,7 @@ class Recording:
         index, last, t, content = 0, zero, 0, 0
         app = title = kind = path = text = None
         image: ImageRef | None = None
-        reader = await asyncio.to_thread(Reader, folder, monitor=header.monitor)
+        reader = await asyncio.to_thread(Reader, folder, known=header)
         try:
             cursor = await asyncio.to_thread(reader.cursor, _COLUMNS)
             while rows := await asyncio.to_thread(_block, reader, cursor):
