@@ -22,7 +22,7 @@ from simulator.session.schema import FAR_NS, KINDS, LONGEST_PATH
 __all__ = ["Recording"]
 
 _COLUMNS = ("captured_ns", "app_name", "window_title", "file_path", "pixels_hash", "width", "height", "text", "id")
-_BLOCK = 2048  # rows a thread hop: big enough that the hop costs nothing, small enough for flat memory
+_BLOCK = 8192  # rows a thread hop: big enough that the hop costs nothing, small enough for flat memory
 
 
 class Recording:
