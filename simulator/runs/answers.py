@@ -57,8 +57,11 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
     A failed call delivers nothing, not even what it emitted before. ``timed``: charges are real time, so the meter's
     instants mean something.
     """
-    meter.close()
     error = outcome.error
+    meter.closed = True
+    plain = outcome.value is SILENT and error is None and not meter.touched
+    if plain and charge_ns <= timeout_ns and not outcome.stopped:
+        return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns)
     notes = meter.notes if meter.touched else _NOTHING
     if outcome.stopped:
         books = _books(meter, timed)
@@ -66,8 +69,6 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
     if charge_ns > timeout_ns and (error is None or error[0] != "agent_lost"):
         error = ("timeout", f"charged {charge_ns / 1e9:.3f} s, the limit is {timeout_ns / 1e9:g} s")
         charge_ns = charge_ns if timed else timeout_ns
-    if outcome.value is SILENT and error is None and not meter.touched:
-        return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns)
     decision, early = SILENT, list[tuple[Offer, int | None]]()
     if error is None:
         try:

@@ -22,7 +22,7 @@ _TRIM_AT = 4 * KEPT_SNAPSHOTS
 class Recent:
     """What has been seen so far, kept by the engine: closed events, the open one, the last snapshots."""
 
-    __slots__ = ("_segmenter", "_trim_events_at", "events", "open", "seen", "window_ns")
+    __slots__ = ("_app", "_segmenter", "_title", "_trim_events_at", "events", "open", "seen", "window_ns")
 
     def __init__(self, segmenter: Segmenter, window_ns: int) -> None:
         self._segmenter, self.window_ns = segmenter, window_ns
@@ -30,12 +30,17 @@ class Recent:
         self._trim_events_at = _TRIM_AT
         self.seen: list[Snapshot] = []
         self.open: Event | None = None
+        self._app: str | None = None
+        self._title: str | None = None
 
     def saw(self, snapshot: Snapshot) -> Event | None:
         """A snapshot was released; the event that it proved closed, if it did."""
         if len(self.seen) >= _TRIM_AT:
             self.seen = self.seen[-KEPT_SNAPSHOTS:]
         self.seen.append(snapshot)
+        if snapshot.app is self._app and snapshot.title is self._title and self.open is not None:
+            return None  # the very same window, as nearly always
+        self._app, self._title = snapshot.app, snapshot.title
         closed = self._segmenter.push(snapshot)
         if closed is not None:
             self.remember(closed)

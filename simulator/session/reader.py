@@ -310,8 +310,8 @@ class Reader:
     def _check_far(self) -> None:
         """Refuse a row, or an end, that lies days behind the row before it without a gap between."""
         header = self.header
-        if header.end_ns <= FAR_NS:
-            return  # then a row that lies far ahead is followed by one that runs backwards
+        if header.end_ns <= FAR_NS + header.n_rows * header.period_ns:
+            return  # rows fill the time but for less than that: one that lies far ahead is told when it is played
         where, args = ("", ()) if header.monitor is None else (" WHERE monitor = ?", (header.monitor,))
         sql = (
             "SELECT id, captured_ns, before FROM (SELECT id, captured_ns, LAG(captured_ns) OVER (ORDER BY id) AS before"
