@@ -26,6 +26,9 @@ def operators() -> Any:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty() and "NO_COLOR" not in os.environ),
+            structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty() and "NO_COLOR" not in os.environ,
+                exception_formatter=structlog.dev.plain_traceback,  # the default one prints local variables: titles
+            ),
         ],
     )

@@ -166,7 +166,7 @@ async def _play_unit(plan: UnitPlan, where: Path, interrupt: Interrupt,
         raise
     except Exception as error:  # noqa: BLE001 - a fault of ours in one unit must not cost the others
         operators().error("a unit failed by a fault of proact's own", unit=plan.key, exc_info=error)
-        return UnitResult(plan.key, error=f"a fault of proact's own: {type(error).__name__}: {error}")
+        return UnitResult(plan.key, error=f"a fault of proact's own: {type(error).__name__}")
 
 
 def _scored(folder: RunFolder, failed: Sequence[UnitResult]) -> dict[str, Any] | None:
