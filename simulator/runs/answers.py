@@ -44,11 +44,6 @@ class Answer:
         fields = {k: v for k, v in self.fields.items() if k not in unsaid}
         return Answer(charge_ns, fields=fields, censored=True, notes=self.notes)
 
-    @property
-    def plain(self) -> bool:
-        """A silence with nothing else to say, which the log may fold."""
-        return self.kind is Kind.SILENT and not self.fields and not self.retracted
-
 
 def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_ns: int, *, timed: bool) -> Answer:
     """Check what an agent returned and put its meter's books beside it.

@@ -30,7 +30,8 @@ class Tally:
     overruns: int = 0
 
 
-_COUNTED = {kind: kind.name.lower() for kind in Kind if kind is not Kind.SILENT}
+_SILENT = Kind.SILENT  # an enum's member costs a look-up at each use
+_COUNTED: dict[Kind, str] = {kind: kind.name.lower() for kind in Kind if kind is not Kind.SILENT}
 _COUNTED |= {Kind.OFFER: "offers", Kind.ERROR: "errors"}
 
 
@@ -59,13 +60,13 @@ class Books:
         assert answer is not None
         assert snapshot is not None
         self.tally.decisions += 1
-        if kind is Kind.SILENT and answer.plain and flight.what == "decide":
+        if kind is _SILENT and not answer.fields and not answer.retracted and flight.what == "decide":
             self._log.silence(
                 flight.seq, snapshot.index, snapshot.captured_ns, snapshot.content_ns,
                 flight.released_ns, flight.started_ns, ended_ns, flight.dropped, flight.flags,
             )  # fmt: skip
             return
-        if kind is not Kind.SILENT:
+        if kind is not _SILENT:
             name = _COUNTED[kind]
             setattr(self.tally, name, getattr(self.tally, name) + 1)
         self._log.record(full_record(flight, kind, ended_ns, answer, snapshot))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from anyio.abc import TaskGroup
@@ -27,7 +28,7 @@ from simulator.runs.history import HistoryView, Recent
 from simulator.runs.labels import Asks
 from simulator.runs.records import Flag, Kind
 from simulator.runs.runlog import LogWriter
-from simulator.runs.seam import Look, Seam
+from simulator.runs.seam import Seam
 from simulator.session.truth import Truth
 from simulator.timing.kernel import Kernel, Priority
 from simulator.timing.mailbox import Mailbox
@@ -40,7 +41,9 @@ __all__ = ["Engine", "Interrupt"]
 _NEVER = 1 << 62
 _YIELD_EVERY = 1024  # a loop that never suspends leaks timers
 _HELD = int(Flag.HELD)
-_COMPLETION, _WORLD, _SNAPSHOT, _ = (int(p) for p in Priority)  # an enum's member costs a look-up at each use
+# An enum's member costs a look-up at each use.
+_COMPLETION, _WORLD, _SNAPSHOT, _ = (int(p) for p in Priority)
+_SILENT, _OFFER = Kind.SILENT, Kind.OFFER
 
 
 class Interrupt:
@@ -124,31 +127,37 @@ class Engine:
 
     async def _play(self) -> None:
         kernel, pace, waiting = self._kernel, self.pace, self._mailbox.waiting
-        writes, to_ask = self._writes, self._to_ask
+        writes, to_ask, seam = self._writes, self._to_ask, self._seam
+        heap, coming = kernel.heap, self._snapshots.__anext__
         turns = 0
         while True:
             turns += 1
             if pace.concurrent or turns % _YIELD_EVERY == 0:
                 if not await pace.turn(kernel, len(self._flights)):
                     break
-            elif not kernel.heap:  # a held world needs no waiting: its turn is asked for only to yield to the loop
+            elif not heap:  # a held world needs no waiting: its turn is asked for only to yield to the loop
                 break
             if self._interrupt.asked:
                 break
             priority, event = kernel.pop_with_priority()
             if priority == _SNAPSHOT:
                 self._release(event)
-                coming = await anext(self._snapshots, None)  # as _pull, without a coroutine of its own
-                if coming is not None:
-                    kernel.schedule(coming.captured_ns, _SNAPSHOT, coming)
+                try:  # as _pull, without a coroutine of its own
+                    event = await coming()
+                    kernel.schedule(event.captured_ns, _SNAPSHOT, event)
+                except StopAsyncIteration:
+                    pass
             elif priority == _COMPLETION:
                 self._complete(event)
             elif priority == _WORLD:
                 writes.append(event)
             else:
                 to_ask.append((self._newest, event))
-            if (waiting or writes or to_ask) and not kernel.more_now():
-                await self._dispatch()
+            if (waiting or writes or to_ask) and not (heap and heap[0][0] == kernel.now_ns):  # the instant's end
+                if seam.inline and not writes and not to_ask:
+                    self._decide_now()
+                else:
+                    await self._dispatch()
         if self._group is not None or self._interrupt.asked:
             return
         for flight in self._flights.values():
@@ -229,13 +238,19 @@ class Engine:
                 await self._write(self._writes.popleft(), now)
             elif len(self._flights) < self._places:
                 snapshot, dropped = self._mailbox.take()
-                if self._seam.inline:  # never beside a paced world
-                    flight, look = self._depart("decide", snapshot, dropped, now, snapshot.captured_ns)
-                    self._arrive(flight, self._seam.decide_now(snapshot.index, look))
-                else:
-                    await self._decide(snapshot, dropped, now, snapshot.captured_ns)
+                await self._decide(snapshot, dropped, now, snapshot.captured_ns)
             else:
                 return
+
+    def _decide_now(self) -> None:
+        """As ``_dispatch``, for snapshots alone and an agent that answers on the spot (never beside a paced world)."""
+        kernel, mailbox, seam = self._kernel, self._mailbox, self._seam
+        while mailbox.waiting and len(self._flights) < self._places and (now := kernel.now_ns) < self._end_ns:
+            snapshot, dropped = mailbox.take()
+            flight = self._depart("decide", snapshot, dropped, now, snapshot.captured_ns)
+            meter = seam.meter()
+            observation = self._observe(snapshot, now, HistoryView(self._recent, now), meter)
+            self._arrive(flight, seam.decide_now(snapshot.index, observation, meter))
 
     async def _ask(self, snapshot: Snapshot | None, moment_ns: int | None) -> None:
         """A question asked alone, outside the stream's time."""
@@ -245,25 +260,24 @@ class Engine:
             at = snapshot.captured_ns if moment_ns is None else moment_ns
             await self._decide(snapshot, 0, at, at, moment_ns)
 
-    def _depart(self, what: str, snapshot: Snapshot, dropped: int, started: int, released: int) -> tuple[Flight, Look]:
-        """A decision starts: its flight, and how its observation is made."""
+    def _depart(self, what: str, snapshot: Snapshot, dropped: int, started: int, released: int) -> Flight:
+        """A decision starts."""
         flags = _HELD if snapshot.held else 0
         if self._cold:
             self._cold, flags = False, flags | Flag.COLD
-        flight = Flight(what, self._seq, started, released, dropped, flags, snapshot)
-        self._seq += 1
-        history = HistoryView(self._recent, started)
+        seq = self._seq
+        self._seq = seq + 1
+        flight = self._flights[seq] = Flight(what, seq, started, released, dropped, flags, snapshot)
+        return flight
 
-        def look(meter: SilentMeter) -> Observation:
-            memory = NOTHING if self._memory is None else self._view(snapshot, started, meter)
-            return Observation(snapshot, started, self._user, history, self._profile, memory, meter)
-
-        self._flights[flight.seq] = flight
-        return flight, look
+    def _observe(self, snapshot: Snapshot, started: int, history: HistoryView, meter: SilentMeter) -> Observation:
+        memory = NOTHING if self._memory is None else self._view(snapshot, started, meter)
+        return Observation(snapshot, started, self._user, history, self._profile, memory, meter)
 
     async def _decide(self, snapshot: Snapshot, dropped: int, started: int, released: int, moment_ns: int | None = None,
                       what: str = "decide") -> None:  # fmt: skip
-        flight, look = self._depart(what, snapshot, dropped, started, released)
+        flight = self._depart(what, snapshot, dropped, started, released)
+        look = partial(self._observe, snapshot, started, HistoryView(self._recent, started))
         if self._group is not None:
             self._group.start_soon(self._fly, flight, look)
         else:
@@ -345,7 +359,7 @@ class Engine:
             flight.flags |= Flag.AFTER_END
         kind = Kind.CANCELLED if flight.cancelled else answer.kind
         assert flight.snapshot is not None
-        if kind is Kind.OFFER or (answer.retracted and kind is Kind.SILENT):
+        if kind is _OFFER or (answer.retracted and kind is _SILENT):
             if flight.snapshot.index < self._newest_offer:
                 kind = Kind.SUPERSEDED
             else:

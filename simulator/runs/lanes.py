@@ -37,9 +37,9 @@ class Outcome:
 
     __slots__ = ("ended_real_ns", "error", "guarded", "raised", "service_ns", "stopped", "value")
 
-    def __init__(self, value: Any, error: tuple[str, str] | None, service_ns: int, ended_real_ns: int, *,
-                 guarded: bool = False, stopped: bool = False,
-                 raised: BaseException | None = None) -> None:  # fmt: skip
+    def __init__(self, value: Any, error: tuple[str, str] | None, service_ns: int, ended_real_ns: int,
+                 raised: BaseException | None = None, *, guarded: bool = False,
+                 stopped: bool = False) -> None:  # fmt: skip
         self.value, self.error, self.service_ns, self.ended_real_ns = value, error, service_ns, ended_real_ns
         self.guarded, self.stopped, self.raised = guarded, stopped, raised
 
@@ -96,7 +96,7 @@ class InlineLane(Lane):
         ended = real_ns()
         if ended - begun > INLINE_LIMIT_NS:
             self.slow = True
-        return Outcome(value, error, ended - begun, ended, raised=raised)
+        return Outcome(value, error, ended - begun, ended, raised)
 
 
 class _Running:

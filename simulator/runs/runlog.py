@@ -23,6 +23,8 @@ __all__ = ["BLOCK", "SCHEMA", "LogWriter", "has_begun", "read", "read_header"]
 
 SCHEMA = 1
 BLOCK = 1024
+_WIDTH = 9
+_FULL = BLOCK * _WIDTH
 _CUMULATIVE = ("seq", "snapshot", "captured_ns")
 _RELATIVE = ("content_age_ns", "release_lag_ns", "dispatch_ns", "service_ns", "dropped_before", "flags")
 _FLAGS = {"held": Flag.HELD, "cold": Flag.COLD, "after_end": Flag.AFTER_END}
@@ -45,7 +47,7 @@ class LogWriter:
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("w", encoding="utf-8", newline="\n")
-        self._silences: list[tuple[int, ...]] = []
+        self._silences: list[int] = []  # one row of numbers, _WIDTH to a silence
 
     def header(self, facts: Mapping[str, Any]) -> None:
         """Write the first line."""
@@ -54,8 +56,8 @@ class LogWriter:
 
     def silence(self, *columns: int) -> None:
         """A plain silence: seq, snapshot, captured, content, released, started, actionable (ns), dropped, flags."""
-        self._silences.append(columns)
-        if len(self._silences) >= BLOCK:
+        self._silences.extend(columns)
+        if len(self._silences) >= _FULL:
             self.fold()
 
     def record(self, record: Mapping[str, Any]) -> None:
@@ -68,7 +70,7 @@ class LogWriter:
         """Write the silences so far as one block."""
         if not self._silences:
             return
-        rows = np.array(self._silences, dtype=np.int64)
+        rows = np.fromiter(self._silences, np.int64, len(self._silences)).reshape(-1, _WIDTH)
         self._silences.clear()
         seq, snapshot, captured, content, released, started, actionable, dropped, flags = rows.T
         block: dict[str, Any] = {"kind": "silence", "n": len(rows)}

@@ -52,6 +52,7 @@ class Seam:
         self._agent, self._memory, self._settings, self._session = agent, memory, settings, session
         self._journal, self._model = journal, settings.latency
         self._timed = settings.clock in ("wall", "elastic", "measured")
+        self.meter: Callable[[], SilentMeter] = CallMeter if self._timed else SilentMeter
         self._paced = settings.clock in ("wall", "elastic")
         self._lane: Lane | None = None
         self._inline: InlineLane | None = None
@@ -134,20 +135,18 @@ class Seam:
         outcome = await self._call(lambda: self._ask[what](observation), self._limit_ns)
         return self._answer(outcome, meter, snapshot, what)
 
-    def decide_now(self, snapshot: int, look: Look) -> Answer:
+    def decide_now(self, snapshot: int, observation: Observation, meter: SilentMeter) -> Answer:
         """As ``decide``, for an inline lane (``inline``): the same steps without a loop, since a million are made."""
-        meter = CallMeter() if self._timed else SilentMeter()
-        observation = look(meter)
-        assert self._inline is not None
-        outcome = self._inline.run_now(self._ask["decide"], observation)
+        lane = self._inline
+        assert lane is not None
+        outcome = lane.run_now(self._ask["decide"], observation)
         if outcome.raised is not None:
             self._keep_trace(outcome)
         return self._answer(outcome, meter, snapshot, "decide")
 
     def _answer(self, outcome: Outcome, meter: SilentMeter, snapshot: int, what: str) -> Answer:
         tokens = meter.tokens if meter.touched else _NO_TOKENS
-        begun = meter.started_ns if isinstance(meter, CallMeter) else 0
-        charge = self._charge(outcome, snapshot, what, tokens, begun)
+        charge = self._charge(outcome, snapshot, what, tokens, meter.started_ns)
         return from_outcome(outcome, meter, charge, self._settings.timeout_ns, timed=self._timed)
 
     async def write(self, what: str, event: Event, label: Label | None, begun_real_ns: int | None = None) -> Answer:

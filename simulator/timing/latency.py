@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from simulator.core.durations import parse_duration, show_duration
 from simulator.core.errors import UsageError, nearest, quote
@@ -19,17 +19,19 @@ from simulator.core.rng import draw_u64
 __all__ = ["PROFILES", "Call", "Empirical", "Fixed", "LatencyModel", "Profile", "Token", "parse_latency"]
 
 _U64 = 1 << 64
+_WRITES = ("observe", "feedback")
+_NO_TOKENS: Mapping[str, int] = MappingProxyType({})
 LOGNORMAL_PERMILLE = (339, 429, 488, 536, 578, 616, 653, 688, 722, 756, 789, 823, 857, 891, 927, 963, 1000, 1039, 1079,
                       1122, 1167, 1215, 1267, 1323, 1385, 1453, 1531, 1622, 1730, 1866, 2048, 2329, 2954)  # fmt: skip
 
 
-class Call(NamedTuple):
+class Call:
     """The facts of a call that may bear on its cost. ``what`` is decide, finish, observe or feedback."""
 
-    session: str
-    snapshot: int
-    what: str
-    tokens: Mapping[str, int] = MappingProxyType({})
+    __slots__ = ("session", "snapshot", "tokens", "what")
+
+    def __init__(self, session: str, snapshot: int, what: str, tokens: Mapping[str, int] = _NO_TOKENS) -> None:
+        self.session, self.snapshot, self.what, self.tokens = session, snapshot, what, tokens
 
 
 class LatencyModel(Protocol):
@@ -43,10 +45,6 @@ class LatencyModel(Protocol):
     def charge_ns(self, call: Call, seed: int) -> int:
         """Nanoseconds that this call costs."""
         ...
-
-
-def _is_write(call: Call) -> bool:
-    return call.what in ("observe", "feedback")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ class Fixed:
 
     def charge_ns(self, call: Call, seed: int) -> int:
         """See ``LatencyModel``."""
-        return self.write_ns if _is_write(call) else self.decide_ns
+        return self.write_ns if call.what in _WRITES else self.decide_ns
 
 
 def _quantile(table: Sequence[int], u: int) -> int:
@@ -90,7 +88,7 @@ class Profile:
 
     def charge_ns(self, call: Call, seed: int) -> int:
         """See ``LatencyModel``."""
-        if _is_write(call):
+        if call.what in _WRITES:
             return 0
         u = draw_u64(seed, "latency", call.session, call.snapshot, call.what)
         return self.median_ns * _quantile(self.shape_permille, u) // 1000
@@ -131,7 +129,7 @@ class Empirical:
 
     def charge_ns(self, call: Call, seed: int) -> int:
         """See ``LatencyModel``."""
-        table = self.write_ns if _is_write(call) else self.decide_ns
+        table = self.write_ns if call.what in _WRITES else self.decide_ns
         if not table:
             return 0
         return table[draw_u64(seed, "latency", call.session, call.snapshot, call.what) * len(table) >> 64]
@@ -156,7 +154,7 @@ class Token:
 
     def charge_ns(self, call: Call, seed: int) -> int:
         """See ``LatencyModel``."""
-        if _is_write(call):
+        if call.what in _WRITES:
             return 0
         tokens = call.tokens.get
         return (

@@ -41,6 +41,8 @@ class SilentMeter:
     __slots__ = ("closed", "cost", "emitted", "first_token_ns", "memory_hits", "notes", "retries", "stages_ns",
                  "throttle_ns", "tokens", "touched", "unpriced")  # fmt: skip
 
+    started_ns = 0  # no clock
+
     def __init__(self) -> None:
         self.touched = False
         self.closed = False

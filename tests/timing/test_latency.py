@@ -15,7 +15,7 @@ def test_fixed_charges_decisions_and_writes_apart() -> None:
     model = parse_latency("fixed:350ms+20ms")
     assert model == Fixed(350 * MS, 20 * MS)
     assert model.text == "fixed:350ms+20ms"
-    assert [model.charge_ns(CALL._replace(what=w), 0) for w in ("decide", "finish", "observe", "feedback")] == [
+    assert [model.charge_ns(Call("session", 3, w), 0) for w in ("decide", "finish", "observe", "feedback")] == [
         350 * MS,
         350 * MS,
         20 * MS,
@@ -27,7 +27,7 @@ def test_token_counts_each_token_once() -> None:
     model = parse_latency("token:rtt=200ms,prefill=100us,image=80ms,decode=20ms")
     assert isinstance(model, Token)
     tokens = {"in": 1000, "cached": 400, "images": 2, "out": 10, "reasoning": 5}
-    assert model.charge_ns(CALL._replace(tokens=tokens), 0) == (200 + 60 + 160 + 300) * MS
+    assert model.charge_ns(Call("session", 3, "decide", tokens), 0) == (200 + 60 + 160 + 300) * MS
     assert model.charge_ns(CALL, 0) == 200 * MS, "no tokens told: the round trip is left"
     assert parse_latency(model.text) == model
 
