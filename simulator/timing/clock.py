@@ -10,10 +10,21 @@ import asyncio
 import time
 from datetime import UTC, datetime
 
-__all__ = ["pause", "real_ns", "utc_now", "yield_once"]
+__all__ = ["boot_ns", "pause", "real_ns", "rest", "utc_now", "wall_ns", "yield_once"]
 
 real_ns = time.perf_counter_ns
 """Nanoseconds of a monotonic clock (``() -> int``); only differences mean anything."""
+
+wall_ns = time.time_ns
+"""The calendar's time, ns since the epoch, UTC (``() -> int``): a label of what was recorded. People and servers set it."""
+
+
+def boot_ns() -> int:
+    """As ``real_ns``, but time in which the machine slept counts too where the system can tell (Linux)."""
+    return time.clock_gettime_ns(_BOOT) if _BOOT is not None else time.monotonic_ns()
+
+
+_BOOT: int | None = getattr(time, "CLOCK_BOOTTIME", None)
 
 
 def utc_now() -> datetime:
@@ -29,3 +40,8 @@ async def pause(duration_ns: int) -> None:
 async def yield_once() -> None:
     """Let other tasks of the loop run; a loop that never suspends starves timers and I/O."""
     await asyncio.sleep(0)
+
+
+def rest(duration_ns: int) -> None:
+    """Block the calling thread, which must not be a loop's."""
+    time.sleep(max(0, duration_ns) / 1e9)

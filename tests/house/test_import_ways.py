@@ -37,6 +37,13 @@ WAYS: dict[str, tuple[str, ...]] = {
         "simulator.session",
         "simulator.sources",
     ),
+    "simulator.privacy": (
+        "simulator.core",
+        "simulator.timing",
+        "simulator.screen",
+        "simulator.session",
+        "simulator.runs.runlog",
+    ),
     "simulator.play": ANYTHING,
     "simulator.sweep": ANYTHING,
     "simulator.web": ANYTHING,

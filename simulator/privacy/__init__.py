@@ -1,0 +1,14 @@
+"""What people may do with a recording of themselves afterwards: look through it, redact it, forget it, pass it on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simulator.core.lazy import door
+
+if TYPE_CHECKING:
+    pass
+
+__all__: list[str] = []
+
+__getattr__ = door(__name__, {})
