@@ -1,4 +1,4 @@
-"""Recording a real desktop at one snapshot a second: pixels, the foreground window, what is left out, and the session."""
+"""Recording a real desktop at one snapshot a second: pixels, the window in front, what is left out, the session."""
 
 from __future__ import annotations
 

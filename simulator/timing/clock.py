@@ -16,7 +16,7 @@ real_ns = time.perf_counter_ns
 """Nanoseconds of a monotonic clock (``() -> int``); only differences mean anything."""
 
 wall_ns = time.time_ns
-"""The calendar's time, ns since the epoch, UTC (``() -> int``): a label of what was recorded. People and servers set it."""
+"""The calendar's time, UTC ns since the epoch (``() -> int``): a label of what is recorded. People set it."""
 
 
 def boot_ns() -> int:
