@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["dataset"]
 
 dataset = App(name="dataset", help="Import, check and describe recordings.")
+dataset.command("simulator.cli.privacy:privacy", name="privacy", help="Find, redact and review what is private.")
 
 _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
 _Format = Literal["auto", "lifetrace", "proagentbench", "folder"]
