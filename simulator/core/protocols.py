@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from simulator.core.types import Decision, Event, Label, MemoryItem, Observation, Offer, Query, Snapshot
 
-__all__ = ["Agent", "Embedder", "History", "Memory", "MemoryView", "Meter", "SnapshotSource"]
+__all__ = ["Agent", "Embedder", "History", "LiveSource", "Memory", "MemoryView", "Meter", "SnapshotSource"]
 
 
 @runtime_checkable
@@ -33,6 +33,20 @@ class SnapshotSource(Protocol):
 
     def snapshots(self) -> AsyncIterator[Snapshot]:
         """Yield each snapshot once. May be called again for a fresh pass."""
+        ...
+
+
+@runtime_checkable
+class LiveSource(SnapshotSource, Protocol):
+    """A source whose snapshots are being taken: its ``end_ns`` is None until it has ended, its ``gaps`` grow.
+
+    ``lateness_ns`` holds how late each snapshot was taken against its schedule.
+    """
+
+    lateness_ns: list[int]
+
+    def now_ns(self) -> int:
+        """Stream time, now: of the same clock as ``captured_ns``."""
         ...
 
 

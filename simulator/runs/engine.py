@@ -13,12 +13,13 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from anyio import CancelScope
 from anyio.abc import TaskGroup
 
 from memory.view import NOTHING, LabelBook, View
 from simulator.core.errors import JournalMiss
 from simulator.core.intentions import key
-from simulator.core.protocols import Memory, MemoryView, SnapshotSource
+from simulator.core.protocols import LiveSource, Memory, MemoryView, SnapshotSource
 from simulator.core.types import Event, Observation, Snapshot
 from simulator.runs.answers import Answer
 from simulator.runs.books import Books
@@ -44,6 +45,11 @@ _HELD = int(Flag.HELD)
 # An enum's member costs a look-up at each use.
 _COMPLETION, _WORLD, _SNAPSHOT, _ = (int(p) for p in Priority)
 _SILENT, _OFFER = Kind.SILENT, Kind.OFFER
+
+
+async def _nothing() -> Snapshot:
+    """Of a live source nothing is pulled: it is pumped."""
+    raise StopAsyncIteration
 
 
 class Interrupt:
@@ -87,7 +93,10 @@ class Engine:
         self._alone = settings.protocol != "stream"
         self._cancels = settings.policy.cancels and not self._alone
         self._end_ns = source.end_ns if source.end_ns is not None else _NEVER
+        self._live = source.end_ns is None
+        self._pumping = CancelScope()
         self._gaps = deque(sorted(start for start, _, _ in source.gaps))
+        self._n_gaps = len(self._gaps)
         self._next_gap_ns = self._gaps[0] if self._gaps else _NEVER
         self._seq = 0
         self._writing = False
@@ -110,8 +119,12 @@ class Engine:
         try:
             async with task_group() as group:
                 self._group = group if self.pace.concurrent else None
-                await self._pull()
+                if self._live:
+                    group.start_soon(self._pump)
+                else:
+                    await self._pull()
                 await self._play()
+                self._pumping.cancel()
         finally:
             close = getattr(snapshots, "aclose", None)
             if close is not None:  # a generator holds its file until it is closed
@@ -128,12 +141,12 @@ class Engine:
     async def _play(self) -> None:
         kernel, pace, waiting = self._kernel, self.pace, self._mailbox.waiting
         writes, to_ask, seam = self._writes, self._to_ask, self._seam
-        heap, coming = kernel.heap, self._snapshots.__anext__
+        heap, coming = kernel.heap, _nothing if self._live else self._snapshots.__anext__
         turns = 0
         while True:
             turns += 1
             if pace.concurrent or turns % _YIELD_EVERY == 0:
-                if not await pace.turn(kernel, len(self._flights)):
+                if not await pace.turn(kernel, self._expecting):
                     break
             elif not heap:  # a held world needs no waiting: its turn is asked for only to yield to the loop
                 break
@@ -180,6 +193,27 @@ class Engine:
         if snapshot is not None:
             self._kernel.schedule(snapshot.captured_ns, _SNAPSHOT, snapshot)
 
+    async def _pump(self) -> None:
+        """A live source: each snapshot enters the kernel when it is here; the world goes on meanwhile."""
+        source, pace = self._source, self.pace
+        assert isinstance(pace, Paced)
+        assert isinstance(source, LiveSource)
+        pace.lateness_ns = source.lateness_ns
+        with self._pumping:
+            async for snapshot in self._snapshots:
+                known = source.gaps[self._n_gaps :]
+                self._n_gaps += len(known)
+                self._gaps.extend(start for start, _, _ in known)
+                self._next_gap_ns = self._gaps[0] if self._gaps else _NEVER
+                pace.arrive(self._kernel, snapshot.captured_ns, source.now_ns() - snapshot.captured_ns, snapshot)
+        self._live = False
+        self._end_ns = source.end_ns if source.end_ns is not None else _NEVER
+        pace.wake()
+
+    def _expecting(self) -> bool:
+        """Whether more may come than the kernel knows of."""
+        return bool(self._flights) or self._live
+
     # ------------------------------------------------------------------ the world
 
     def _release(self, snapshot: Snapshot) -> None:
@@ -215,10 +249,11 @@ class Engine:
             self.books.changes_ns.append(t)
         if self._memory is None or self._settings.memory_mode == "frozen":
             return
-        event, label = self._asks.settle(event, t)
-        self._kernel.schedule(t, Priority.WORLD, Write("observe", event, None, t))
+        now = self._kernel.now_ns  # later than t where a live snapshot was late
+        event, label = self._asks.settle(event, now)
+        self._kernel.schedule(now, Priority.WORLD, Write("observe", event, None, now))
         if label is not None:
-            self._kernel.schedule(t, Priority.WORLD, Write("feedback", event, label, t))
+            self._kernel.schedule(now, Priority.WORLD, Write("feedback", event, label, now))
 
     # ------------------------------------------------------------------ the lane
 

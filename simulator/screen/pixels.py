@@ -19,6 +19,7 @@ from PIL import Image, UnidentifiedImageError
 
 from simulator.core.errors import InputError
 from simulator.core.types import ImageRef
+from simulator.screen.fresh import fresh
 
 __all__ = ["MAX_PIXELS", "TooLarge", "array", "decode", "pixels_hash", "read", "size"]
 
@@ -56,6 +57,8 @@ def decode(path: Path) -> Image.Image:
     Raises:
         InputError: missing, not a picture, damaged or too large.
     """
+    if (held := fresh(path)) is not None:
+        return held
     with _faults(path):
         _check_png(path)
         with Image.open(path) as image:
@@ -69,6 +72,8 @@ def size(path: Path) -> tuple[int, int]:
     Raises:
         InputError: missing, not a picture or too large.
     """
+    if (held := fresh(path)) is not None:
+        return held.size
     with _faults(path):
         _check_png(path)
         with Image.open(path) as image:

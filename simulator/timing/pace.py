@@ -17,6 +17,7 @@ from simulator.timing.kernel import Kernel, Priority
 
 __all__ = ["Held", "Paced"]
 
+_SLEPT_NS = 500 * MS
 _LOOK_NS = 200 * MS  # how often a long wait looks whether the run is asked to stop
 
 
@@ -26,7 +27,7 @@ class Held:
     concurrent = False
     """Whether decisions run while the world goes on."""
 
-    async def turn(self, kernel: Kernel, n_in_flight: int) -> bool:
+    async def turn(self, kernel: Kernel, expecting: Callable[[], object]) -> bool:
         """Let other tasks of the loop run. True: the kernel's next event is due; False: nothing will come any more."""
         await yield_once()
         return bool(kernel)
@@ -37,7 +38,7 @@ class Paced:
     is given, for watching); ``max_gap_ns`` shortens real waiting only, never a stamp.
 
     Attributes:
-        lateness_ns: of each release, against the schedule.
+        lateness_ns: of each release, against the schedule; of a live source, of each capture.
     """
 
     concurrent = True
@@ -49,26 +50,31 @@ class Paced:
         self._idle_until: int | None = None
         self._t0: int | None = None
         self._posted = asyncio.Event()
+        self._live = False
         self.lateness_ns: list[int] = []
 
-    async def turn(self, kernel: Kernel, n_in_flight: int) -> bool:
-        """Wait until the kernel's next event is due, or the run is asked to stop; False: nothing will come any more."""
-        if self._t0 is None:
-            self._t0 = real_ns() - kernel.now_ns
+    async def turn(self, kernel: Kernel, expecting: Callable[[], object]) -> bool:
+        """Wait until the kernel's next event is due, or the run is asked to stop; False: nothing will come any more.
+
+        ``expecting`` tells whether something is still to come that the kernel does not know of: a decision in flight, a
+        live source.
+        """
         while True:
             self._posted.clear()
             due = kernel.next_ns()
             if due is None:
-                if not n_in_flight:
+                if self._asked_to_stop() or not expecting():
                     return False
-                await self._posted.wait()
-                return True
+                await self._sleep(_LOOK_NS)
+                continue
+            if self._t0 is None:
+                self._t0 = real_ns() - kernel.now_ns
             wait = self._t0 + due - real_ns()
-            if wait > 0 and not n_in_flight and self._idle_until != due:
+            if wait > 0 and self._idle_until != due and not expecting():
                 self._idle_until, wait = due, self._shorten(wait)
             if wait <= 0:
                 await yield_once()
-                if kernel.heap[0][1] == Priority.SNAPSHOT:
+                if kernel.heap[0][1] == Priority.SNAPSHOT and not self._live:
                     self.lateness_ns.append(-wait)
                 return True
             if self._asked_to_stop():
@@ -103,4 +109,21 @@ class Paced:
     def post(self, kernel: Kernel, real: int, flight: Any, seq: int) -> None:
         """A flight ended at a real instant: a completion stamped ``max(kernel now, own stamp)``."""
         kernel.schedule(max(kernel.now_ns, real - self.real_ns(0)), Priority.COMPLETION, flight, seq)
+        self._posted.set()
+
+    def arrive(self, kernel: Kernel, t_ns: int, age_ns: int, snapshot: Any) -> None:
+        """A live snapshot, captured at ``t_ns`` of stream time, is here ``age_ns`` later.
+
+        It counts as released when it was captured, unless more has happened since: getting it here is part of what the
+        decision on it is charged. The first one ties the two times together, and so does one after the machine slept.
+        """
+        here = t_ns + age_ns
+        if self._t0 is None or here - (real_ns() - self._t0) > _SLEPT_NS:
+            self._t0 = real_ns() - here
+        self._live = True
+        kernel.schedule(max(kernel.now_ns, t_ns), Priority.SNAPSHOT, snapshot)
+        self._posted.set()
+
+    def wake(self) -> None:
+        """What was expected may have changed: look again."""
         self._posted.set()

@@ -13,7 +13,7 @@ from simulator.timing.pace import Held, Paced
 async def turn(pace: Paced, kernel: Kernel, n_in_flight: int = 0) -> int:
     """Real ns that the next turn takes."""
     begun = real_ns()
-    assert await pace.turn(kernel, n_in_flight)
+    assert await pace.turn(kernel, lambda: n_in_flight)
     return real_ns() - begun
 
 
@@ -28,9 +28,9 @@ def test_a_held_world_never_waits() -> None:
     async def main() -> None:
         kernel = with_events(3600 * SECOND)
         begun = real_ns()
-        assert await Held().turn(kernel, 1)
+        assert await Held().turn(kernel, lambda: 1)
         kernel.pop()
-        assert not await Held().turn(kernel, 0)
+        assert not await Held().turn(kernel, lambda: 0)
         assert real_ns() - begun < 50 * MS
 
     asyncio.run(main())
@@ -77,7 +77,7 @@ def test_when_nothing_is_scheduled_it_waits_for_what_is_in_flight_and_else_ends(
         kernel, pace = with_events(0), Paced()
         await turn(pace, kernel)
         kernel.pop()
-        assert not await pace.turn(kernel, 0)
+        assert not await pace.turn(kernel, lambda: 0)
         asyncio.get_running_loop().call_later(0.01, pace.post, kernel, real_ns(), "answer", 0)
         assert await turn(pace, kernel, 1) >= 9 * MS
 
@@ -114,7 +114,7 @@ def test_lateness_is_told_of_releases_only() -> None:
         kernel, pace = with_events(0, 5 * MS), Paced()
         kernel.schedule(0, Priority.WORLD, None)
         kernel.schedule(2 * MS, Priority.COMPLETION, None)
-        while kernel and await pace.turn(kernel, 0):
+        while kernel and await pace.turn(kernel, lambda: 0):
             kernel.pop()
         assert len(pace.lateness_ns) == 2
         assert min(pace.lateness_ns) >= 0
