@@ -3,7 +3,9 @@
 A superset of what ProAgentBench describes (App. A.1-A.2) and LifeTrace writes. ``captured_ns``, ``opens_ns``,
 ``start_ns`` and so on count from the session's anchor (``meta.utc_anchor_ns``, UTC of ``captured_ns`` 0 where it is
 known); ``tick`` k is due at ``k * meta.period_ns``. A gap covers the ticks ``from_tick`` to ``to_tick``, both
-included. Unknown is NULL. Paths are relative to the session's folder and POSIX.
+included. Unknown is NULL. Paths are relative to the session's folder and POSIX. ``masks`` are rectangles that were
+filled in a tick's picture before anybody saw it, in pixels of the picture; ``notes`` say what is odd about ticks that
+were recorded all the same (``NOTE_KINDS``).
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ __all__ = [
     "KINDS",
     "LEAST_PERIOD_NS",
     "LONGEST_PATH",
+    "NOTE_KINDS",
     "VERSION",
     "Kind",
 ]
@@ -38,6 +41,8 @@ LONGEST_PATH = 4096  # characters
 
 GAP_REASONS = ("suspend", "overload", "permission", "blank", "locked", "excluded", "disk_full", "display_lost",
                "clock_step", "paused", "missing")  # fmt: skip
+
+NOTE_KINDS = ("blank", "clock_step", "monitors", "resumed")
 
 COLUMNS = (
     "id", "tick", "captured_ns", "wall_utc_ms", "tz_offset_min", "late_ms", "monitor", "file_path", "file_hash",
@@ -68,6 +73,11 @@ CREATE TABLE opportunities (
 CREATE TABLE labels (
   id INTEGER PRIMARY KEY, event_id INTEGER, at_ns INTEGER, rater TEXT, help INTEGER, intention TEXT, query TEXT,
   verdict TEXT, note TEXT, created_at TEXT);
+CREATE TABLE masks (
+  id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, monitor INTEGER NOT NULL, x INTEGER NOT NULL, y INTEGER NOT NULL,
+  w INTEGER NOT NULL, h INTEGER NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE notes (
+  id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, monitor INTEGER, kind TEXT NOT NULL, detail TEXT);
 CREATE TABLE profile (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
