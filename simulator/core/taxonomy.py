@@ -20,7 +20,7 @@ from pathlib import Path
 from simulator.core.errors import InputError, nearest
 from simulator.core.titles import INVISIBLE
 
-__all__ = ["CLASSES", "DEFAULT", "Taxonomy", "category", "load"]
+__all__ = ["CLASSES", "DEFAULT", "Taxonomy", "category", "load", "spellings"]
 
 CLASSES = (
     "assistant", "browser", "chat", "database", "design", "file_manager", "game", "ide", "image_viewer", "mail",
@@ -148,6 +148,13 @@ def _fold(app: str) -> str:
     return _ENDING.sub("", name).strip()
 
 
+def spellings(app: str) -> tuple[str, ...]:
+    """An application's name as lists may hold it: folded, without version, without ``org.vendor.``, its first word."""
+    name = _fold(app)
+    tried = (name, _VERSION.sub("", name), name.rpartition(".")[2], name.partition(" ")[0])
+    return tuple(dict.fromkeys(filter(None, tried)))
+
+
 class Taxonomy:
     """A mapping from applications to classes.
 
@@ -173,13 +180,9 @@ class Taxonomy:
         return kind
 
     def _find(self, app: str) -> str | None:
-        name = _fold(app)
-        if name in _UNKNOWN:
+        if _fold(app) in _UNKNOWN:
             return None
-        for tried in (name, _VERSION.sub("", name), name.rpartition(".")[2], name.partition(" ")[0]):
-            if tried and tried in self._apps:
-                return self._apps[tried]
-        return "other"
+        return next((self._apps[name] for name in spellings(app) if name in self._apps), "other")
 
     def _web(self, title: str) -> str:
         text = title.translate(INVISIBLE)

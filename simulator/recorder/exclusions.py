@@ -1,0 +1,215 @@
+"""What is left out while recording: which parts of the screen are covered, which ticks are not recorded at all.
+
+The first of the three phases of privacy (ProAgentBench, App. B): what is never recorded need not be found later. Every
+*visible* window is judged, not only the focused one, since it is on the picture too. It **fails closed**: where it
+cannot be told which windows are visible, or where one that is excluded lies, the tick is not recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from simulator.core.taxonomy import category
+from simulator.core.types import SECOND
+from simulator.recorder.rectangles import Rect, left_over
+from simulator.recorder.rules import Rule, first_of
+from simulator.recorder.titles import TitlePolicy
+
+if TYPE_CHECKING:
+    from simulator.recorder.windows import Window
+
+__all__ = ["OWN", "OWN_MARK", "PANEL", "UNSEEN", "UNTITLED", "Exclusions", "Mask", "Verdict"]
+
+OWN_MARK = "[proact live]"
+"""Stands in the title of whatever shows a live run (terminal, page), so that it is not recorded by it."""
+
+OWN = "own"
+PANEL = "panel"
+UNSEEN = "unseen windows"
+UNTITLED = "untitled browser"
+
+_EDGE = 16  # pixels at the edges of a window in front that may show what lies behind: round corners, shadows
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A rectangle of the virtual desktop that is painted over before anything else looks at it, and why.
+
+    ``reason`` is the name of a rule, never a title.
+    """
+
+    x: int
+    y: int
+    width: int
+    height: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What of one tick may be recorded.
+
+    Args:
+        masks: what is painted over.
+        hide_window: the window in front is excluded: of it nothing is stored, not even its application.
+        skip: the tick is not recorded (a gap ``excluded``); the reason, or None.
+        own_missing: no window with our own mark was located, so it could not be masked. A live run warns of that.
+        window: what may be stored of the window in front, its title as the policy says; None where it is hidden.
+    """
+
+    masks: tuple[Mask, ...] = ()
+    hide_window: bool = False
+    skip: str | None = None
+    own_missing: bool = False
+    window: Window | None = None
+
+    def joined(self, other: Verdict) -> Verdict:
+        """What both allow, of two looks at the windows around one picture; the window is this one's."""
+        hide = self.hide_window or other.hide_window
+        return Verdict(
+            masks=tuple(dict.fromkeys((*self.masks, *other.masks))),
+            hide_window=hide,
+            skip=self.skip or other.skip,
+            own_missing=self.own_missing and other.own_missing,
+            window=None if hide else self.window,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exclusions:
+    """The rules of one recording; ``load`` reads them from a file.
+
+    Args:
+        rules: in order; the first that fits gives the reason.
+        panels: task bars, which show titles of other windows.
+        mask_panels: ``beside`` an excluded window, always, or never.
+        covered: ``mask`` what is excluded even where another window lies in front; ``show`` takes windows in front for
+            opaque and masks only what they leave.
+        accept_unseen_windows: record also where the desktop does not tell which windows it shows. A window that is
+            known to be excluded and cannot be masked still costs the tick.
+        titles: what is kept of titles.
+        linger_ns: how long something excluded stays masked after it was last seen (see ``Watch``).
+    """
+
+    rules: tuple[Rule, ...] = ()
+    panels: Rule = field(default_factory=lambda: Rule(PANEL))
+    mask_panels: Literal["beside", "always", "never"] = "beside"
+    covered: Literal["mask", "show"] = "mask"
+    accept_unseen_windows: bool = False
+    titles: TitlePolicy = field(default_factory=TitlePolicy)
+    linger_ns: int = 3 * SECOND // 2
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> Exclusions:
+        """The rules in a YAML file (``docs/privacy.md``) on top of the built-in list, or that list alone.
+
+        Raises:
+            InputError: it cannot be read, an unknown key, a pattern that is none or could hang.
+        """
+        from simulator.recorder.exclusions_file import load  # pydantic and YAML only where a file is read
+
+        return load(path)
+
+    def judge(
+        self, foreground: Window | None, visible: Sequence[Window] | None, *, fits_windows: bool = True
+    ) -> Verdict:
+        """What may be recorded while these windows are on the screen.
+
+        Args:
+            foreground: the window that has the focus, or None.
+            visible: all windows that are to be seen, front to back; None where the desktop does not tell.
+            fits_windows: whether their coordinates are those of the picture, so that masks hit.
+        """
+        windows = list(visible or ())
+        if foreground is not None and foreground not in windows:  # or its title has changed meanwhile: both count
+            windows.insert(0, foreground)
+        reasons = self._reasons(windows)
+        masks, skip = self._masks(windows, reasons, fits_windows)
+        if skip is None and not self.accept_unseen_windows and (visible is None or any(map(_unseen, windows))):
+            skip = UNSEEN
+        hide = foreground is not None and reasons[windows.index(foreground)] is not None
+        return Verdict(
+            masks=() if skip else tuple(masks),
+            hide_window=hide,
+            skip=skip,
+            own_missing=not any(mask.reason == OWN for mask in masks),
+            window=None if hide or skip or foreground is None else self.titles.applied(foreground),
+        )
+
+    def reason(self, window: Window) -> str | None:
+        """Why a window would be left out, seen alone: the name of a rule, or None."""
+        return self._reasons([window])[0]
+
+    def _reasons(self, windows: Sequence[Window]) -> list[str | None]:
+        named = [self._named(window) for window in windows]
+        reasons = [
+            why or (None if window.title else _of_nameless(window, windows, named))
+            for window, why in zip(windows, named, strict=True)
+        ]
+        beside = any(why not in (None, OWN) for why in reasons)
+        if self.mask_panels == "always" or (self.mask_panels == "beside" and beside):
+            return [
+                why or (PANEL if self.panels.matches(window) else None)
+                for window, why in zip(windows, reasons, strict=True)
+            ]
+        return reasons
+
+    def _named(self, window: Window) -> str | None:
+        return OWN if OWN_MARK in (window.title or "") else first_of(self.rules, window)
+
+    def _masks(
+        self, windows: Sequence[Window], reasons: Sequence[str | None], fits_windows: bool
+    ) -> tuple[list[Mask], str | None]:
+        """The masks, and the reason for which something excluded cannot be masked."""
+        masks: list[Mask] = []
+        skip = None
+        for n, (window, why) in enumerate(zip(windows, reasons, strict=True)):
+            if why is None:
+                continue
+            rect = _rect(window) if fits_windows else None
+            if rect is not None:
+                covers = _covers(windows[:n]) if self.covered == "show" and n else ()
+                masks += [Mask(*part, reason=why) for part in left_over(rect, covers)]
+            elif why != OWN:  # our own is a nuisance on the picture, not a secret: own_missing says so
+                skip = skip or why
+        return list(dict.fromkeys(masks)), skip
+
+
+def _of_nameless(window: Window, windows: Sequence[Window], named: Sequence[str | None]) -> str | None:
+    """Menus, pop-ups and lists have no title: they go with the windows of the same program that have one."""
+    titled = [(other, why) for other, why in zip(windows, named, strict=True) if other.title]
+    if window.pid is None and window.app is None:  # anybody's
+        return next((why for _, why in titled if why not in (None, OWN)), None)
+    kin = [(other, why) for other, why in titled if _kin(window, other)]
+    if any(why not in (None, OWN) for _, why in kin):
+        return next(why for _, why in kin if why not in (None, OWN))
+    return UNTITLED if category(window.app) == "browser" and not kin else None
+
+
+def _kin(window: Window, other: Window) -> bool:
+    """Whether two windows are of one program."""
+    if window.pid is not None and other.pid is not None:
+        return window.pid == other.pid
+    return window.app == other.app
+
+
+def _unseen(window: Window) -> bool:
+    """Listed, but neither what it is nor where it is could be told."""
+    return window.app is window.title is window.window_class is None and _rect(window) is None
+
+
+def _rect(window: Window) -> Rect | None:
+    x, y, width, height = window.x, window.y, window.width, window.height
+    if x is None or y is None or width is None or height is None or width < 0 or height < 0:
+        return None
+    return Rect(x, y, width, height)
+
+
+def _covers(front: Iterable[Window]) -> list[Rect]:
+    """Where windows in front surely hide what is behind them. Those without a title may be of any shape."""
+    rects = [_rect(window) for window in front if window.title]
+    inner = [Rect(r.x + _EDGE, r.y + _EDGE, r.width - 2 * _EDGE, r.height - 2 * _EDGE) for r in rects if r is not None]
+    return [r for r in inner if r.width > 0 and r.height > 0]
