@@ -55,7 +55,7 @@ class Verdict:
     Args:
         masks: what is painted over.
         hide_window: the window in front is excluded: of it nothing is stored, not even its application.
-        skip: the tick is not recorded (a gap ``excluded``); the reason, or None.
+        skip: the tick is not recorded (a gap ``excluded``), whatever the masks; the reason, or None.
         own_missing: no window with our own mark was located, so it could not be masked. A live run warns of that.
         window: what may be stored of the window in front, its title as the policy says; None where it is hidden.
     """
@@ -74,7 +74,7 @@ class Verdict:
             hide_window=hide,
             skip=self.skip or other.skip,
             own_missing=self.own_missing and other.own_missing,
-            window=None if hide else self.window,
+            window=None if hide or self.skip or other.skip else self.window,
         )
 
 
@@ -132,7 +132,7 @@ class Exclusions:
             skip = UNSEEN
         hide = foreground is not None and reasons[windows.index(foreground)] is not None
         return Verdict(
-            masks=() if skip else tuple(masks),
+            masks=tuple(masks),
             hide_window=hide,
             skip=skip,
             own_missing=not any(mask.reason == OWN for mask in masks),
