@@ -31,6 +31,8 @@ __all__ = ["DENSE", "QUICK", "SMALLEST", "Recovery", "Writer", "image_path", "pa
 QUICK, DENSE, SMALLEST = 0, 4, 6
 """Methods of lossless WebP. At 1080p: 0.05 s and 370 KB, 0.2 s and 100 KB, 3 s and 75 KB."""
 
+_REMEMBERED = 1024  # pictures whose file is not hashed again when they come back; a day may have 80,000
+
 
 def image_path(digest: str, suffix: str = ".webp") -> str:
     """Where the picture of that pixel hash lies, relative to the session's folder."""
@@ -174,7 +176,14 @@ class Writer:
         target = self.folder / image_path(digest)
         return self._remember(digest, target.read_bytes()) if target.exists() else None
 
+    def discard(self, digest: str) -> None:
+        """Remove a picture that no row names."""
+        self._known.pop(digest, None)
+        (self.folder / image_path(digest)).unlink(missing_ok=True)
+
     def _remember(self, digest: str, content: bytes) -> dict[str, Any]:
+        if len(self._known) >= _REMEMBERED:
+            del self._known[next(iter(self._known))]
         self._known[digest] = {"file_hash": sha256(content).hexdigest(), "file_size": len(content)}
         return dict(self._known[digest])
 
@@ -364,7 +373,12 @@ class _Transaction:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._db.execute("COMMIT" if kind is None else "ROLLBACK")
+        try:
+            if kind is None:
+                self._db.execute("COMMIT")
+        finally:
+            if self._db.in_transaction:  # what failed, or a COMMIT for which the disk had no room
+                self._db.execute("ROLLBACK")
 
 
 def _fault(path: Path, file_hash: str | None) -> str | None:
