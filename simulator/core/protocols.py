@@ -28,8 +28,12 @@ class SnapshotSource(Protocol):
 
     session: str
     user: str
-    gaps: Sequence[tuple[int, int, str]]
     end_ns: int | None
+
+    @property
+    def gaps(self) -> Sequence[tuple[int, int, str]]:
+        """Start, end (ns) and reason, in order."""
+        ...
 
     def snapshots(self) -> AsyncIterator[Snapshot]:
         """Yield each snapshot once. May be called again for a fresh pass."""

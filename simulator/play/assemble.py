@@ -29,7 +29,7 @@ from simulator.timing.mailbox import parse_policy
 
 T = TypeVar("T")
 
-__all__ = ["Choice", "assemble", "twin"]
+__all__ = ["Choice", "assemble", "duration", "twin", "unit_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ async def assemble(choice: Choice) -> list[UnitPlan]:
         raise UsageError("clock journal reads an earlier run: give both --clock journal and --journal RUN")
     window = None if choice.window is None else duration("window", choice.window)
     found = plays(choice.scenarios)
-    return [await _unit(play, choice, latency, window) for play in found]
+    return [await unit_of(play, choice, latency, window) for play in found]
 
 
 def _latency(choice: Choice) -> LatencyModel | None:
@@ -88,7 +88,13 @@ def duration(option: str, text: str) -> int:
         raise UsageError(f"--{option}: {error}") from error
 
 
-async def _unit(play: Play, choice: Choice, latency: LatencyModel | None, window: int | None) -> UnitPlan:
+async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = None,
+                  window: int | None = None) -> UnitPlan:  # fmt: skip
+    """The unit of one session.
+
+    Raises:
+        UsageError: see ``assemble``, as for ``InputError``.
+    """
     said = play.settings
     protocol = choice.protocol or said.get("protocol") or "stream"
     policy = LATEST_ONLY

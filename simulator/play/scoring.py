@@ -10,10 +10,12 @@ from typing import Any
 
 from memory.embed import HashEmbedder
 from scorers.base import Unit, score_run
-from simulator.core.errors import InputError
+from simulator.core.errors import InputError, quote
+from simulator.play.settling import settle
 from simulator.runs import runlog
 from simulator.runs.folder import TWIN, read_run, read_units, write_json
 from simulator.runs.unit import LOG
+from simulator.session.scenario import Play, plays
 
 __all__ = ["FILE", "read_scores", "score_folder"]
 
@@ -24,20 +26,26 @@ _PARTS = {"scores", "details", "counts", "notes", "errors"}
 
 
 def score_folder(run: Path, gate: str | None = None, names: Sequence[str] | None = None, *,
-                 save: bool = True) -> dict[str, Any]:  # fmt: skip
+                 truth: Path | None = None, save: bool = True) -> dict[str, Any]:  # fmt: skip
     """Score a run folder; with ``save`` into its ``scores.json``.
 
     Besides what ``scorers.base.score_run`` gives: ``notes`` (counted by agents and memories) and ``errors`` (the most
     frequent ten, each with kind, text and n).
 
+    ``truth``: a scenario whose truth is to count instead of what the run knew: of a live run somebody may have written
+    down afterwards what was needed when.
+
     Raises:
-        InputError: not a run folder, or nothing was played in it yet.
+        InputError: not a run folder, nothing was played in it yet, or a truth of another session.
         UsageError: a scorer or a gate that is unknown or does not fit.
     """
+    settle(run)
     read = read_units(run)
     if not read:
         raise InputError(run, "no unit of this run has been played yet")
-    units = [Unit(key, log, truth) for key, log, truth in read]
+    units = [Unit(key, log, known) for key, log, known in read]
+    if truth is not None:
+        units = _judged_by(units, plays([truth]), truth)
     twins = {unit.key: found for unit in units if (found := _twin(run, unit)) is not None}
     header = units[0].log.header
     protocol, used = str(header["protocol"]), gate or str(header["gate"])
@@ -54,6 +62,21 @@ def score_folder(run: Path, gate: str | None = None, names: Sequence[str] | None
     if save:
         write_json(run / FILE, scores)
     return scores
+
+
+def _judged_by(units: Sequence[Unit], said: Sequence[Play], where: Path) -> list[Unit]:
+    """The units under the truths of a scenario, session by session."""
+    by_session = {play.source.session: play.truth for play in said}
+    found = []
+    for unit in units:
+        truth = by_session.get(str(unit.log.header["session"]))
+        if truth is None or (truth.end_ns, truth.period_ns) != (unit.truth.end_ns, unit.truth.period_ns):
+            session = quote(unit.log.header["session"])
+            others = ", ".join(map(quote, by_session))
+            raise InputError(where, f"the unit {quote(unit.key)} is of the session {session}; this says what is true "
+                                    f"of {others}, or of another recording of that name")  # fmt: skip
+        found.append(Unit(unit.key, unit.log, truth))
+    return found
 
 
 def _twin(run: Path, unit: Unit) -> Unit | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -42,6 +43,7 @@ class Books:
         tally: counts.
         notes: what agents and memories found worth counting.
         changes_ns: instants at which one event ended and the next began.
+        listener: is told of each decision as it ends, for those who show a run while it goes on: flight, kind, end.
     """
 
     def __init__(self, log: LogWriter) -> None:
@@ -49,6 +51,7 @@ class Books:
         self.tally = Tally()
         self.notes: dict[str, int] = {}
         self.changes_ns: list[int] = []
+        self.listener: Callable[[Flight, Kind, int], None] | None = None
 
     def note(self, key: str, n: int = 1) -> None:
         """Count something worth knowing."""
@@ -60,6 +63,8 @@ class Books:
         assert answer is not None
         assert snapshot is not None
         self.tally.decisions += 1
+        if self.listener is not None:
+            self.listener(flight, kind, ended_ns)
         if kind is _SILENT and not answer.fields and not answer.retracted and flight.what == "decide":
             self._log.silence(
                 flight.seq, snapshot.index, snapshot.captured_ns, snapshot.content_ns,

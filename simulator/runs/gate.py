@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -22,7 +22,7 @@ from simulator.core.types import SECOND
 from simulator.runs.records import Kind, LoggedOffer, RunLog
 from simulator.session.truth import Truth
 
-__all__ = ["OFF", "STANDARD", "Gate", "surface"]
+__all__ = ["OFF", "STANDARD", "Gate", "Surfacing", "surface"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,33 +104,56 @@ def surface(log: RunLog, truth: Truth, gate: Gate) -> list[LoggedOffer]:
     offers = log.offers()
     if gate.window_ns is None or not offers:
         return offers
-    silent_before = _silent_between(log, offers)
-    surfaced: dict[str, int] = {}
+    rule = Surfacing(gate, truth.acts_ns)
     kept: list[LoggedOffer] = []
-    newest: int | None = None
-    said: set[str] = set()  # intentions of the newest decision so far
-    said_before: set[str] = set()  # of the delivered decision before it
-    for offer, silent in zip(offers, silent_before, strict=True):
+    for offer, silent in zip(offers, _silent_between(log, offers), strict=True):
         if silent:
-            said, newest = set(), None
-        intention = key(offer.intention)
-        if offer.seq != newest:
-            said_before, said, newest = said, set(), offer.seq
-        last = surfaced.get(intention)
-        repeated = (
-            last is not None
-            and offer.actionable_ns - last < gate.window_ns
-            and intention in (said | said_before)
-            and not _acted(truth.acts_ns, last, offer.actionable_ns)
-        )
-        said.add(intention)
-        if not repeated:
-            surfaced[intention] = offer.actionable_ns
+            rule.silence()
+        if rule.offer(offer.seq, offer.intention, offer.actionable_ns):
             kept.append(offer)
     return kept
 
 
-def _acted(acts_ns: tuple[int, ...], start_ns: int, end_ns: int) -> bool:
+class Surfacing:
+    """The rule of ``surface`` as things arrive, for those who show offers while they come.
+
+    Args:
+        gate: the gate.
+        acts_ns: instants at which the user acted on a need, in order.
+    """
+
+    def __init__(self, gate: Gate, acts_ns: Sequence[int] = ()) -> None:
+        self._window_ns, self._acts_ns = gate.window_ns, acts_ns
+        self._surfaced: dict[str, int] = {}
+        self._newest: int | None = None
+        self._said: set[str] = set()  # intentions of the newest decision so far
+        self._said_before: set[str] = set()  # of the delivered decision before it
+
+    def silence(self) -> None:
+        """A silent decision was delivered."""
+        self._said, self._newest = set(), None
+
+    def offer(self, seq: int, intention: str, arrival_ns: int) -> bool:
+        """An offer of decision ``seq`` arrives: whether it reaches the user."""
+        if self._window_ns is None:
+            return True
+        named = key(intention)
+        if seq != self._newest:
+            self._said_before, self._said, self._newest = self._said, set(), seq
+        last = self._surfaced.get(named)
+        repeated = (
+            last is not None
+            and arrival_ns - last < self._window_ns
+            and named in (self._said | self._said_before)
+            and not _acted(self._acts_ns, last, arrival_ns)
+        )
+        self._said.add(named)
+        if not repeated:
+            self._surfaced[named] = arrival_ns
+        return not repeated
+
+
+def _acted(acts_ns: Sequence[int], start_ns: int, end_ns: int) -> bool:
     at = bisect_left(acts_ns, start_ns)
     return at < len(acts_ns) and acts_ns[at] < end_ns
 

@@ -13,6 +13,7 @@ from typing import Any
 from simulator.core.errors import InputError
 from simulator.core.faults import told
 from simulator.core.intentions import INTENTIONS
+from simulator.core.protocols import SnapshotSource
 from simulator.core.taxonomy import DEFAULT, Taxonomy
 from simulator.core.taxonomy import load as load_taxonomy
 from simulator.core.types import Event, Label
@@ -22,9 +23,10 @@ from simulator.session.reader import Header, Reader, is_session
 from simulator.session.scenario_file import Profile, ScenarioFile, json_schema, load, parse, read_mapping
 from simulator.session.scenario_truth import Intentions, StatedTruth, to_ns
 from simulator.session.schema import FILE_NAME
+from simulator.session.truth import Truth
 from simulator.sources.recording import Recording
 
-__all__ = ["Found", "Play", "find", "json_schema", "plays"]
+__all__ = ["Found", "Play", "beginning", "find", "json_schema", "plays"]
 
 SUFFIXES = (".yaml", ".yml", ".toml")
 _IMAGES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif"})
@@ -54,6 +56,21 @@ def plays(paths: Sequence[Path]) -> list[Play]:
                 taken.add(key)
                 out.append(play if play.key == key else replace(play, key=key))
     return out
+
+
+def beginning(where: Path, source: SnapshotSource, period_ns: int, utc_anchor_ns: int) -> Play:
+    """A scenario file whose session is only about to be recorded: profile, history and rules, and no truth yet.
+
+    Args:
+        where: the file.
+        source: what the recording will be played from.
+        period_ns: of its snapshots.
+        utc_anchor_ns: about when it begins, by which the history finds its place before it.
+
+    Raises:
+        InputError: any fault of the file or of what it names.
+    """
+    return _Case(where).beginning(source, period_ns, utc_anchor_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +156,32 @@ class _Case:
             raise InputError(self.where, f"there is no session.db in {folder}", field="session", value=spec.session)
         with Reader(folder, monitor=spec.monitor) as reader:
             return self._build(spec, base, reader)
+
+    def beginning(self, source: SnapshotSource, period_ns: int, utc_anchor_ns: int) -> Play:
+        """See there."""
+        spec, base = self._spec()
+        names = self._names(spec)
+        taxonomy = DEFAULT if spec.taxonomy is None else load_taxonomy(base / spec.taxonomy)
+        header = Header(
+            folder=base / spec.session, session=source.session, user=source.user, period_ns=period_ns, zone="UTC",
+            state="recording", utc_anchor_ns=utc_anchor_ns, zero_ns=0, end_ns=0, n_rows=0, monitor=None, monitors={},
+            gaps=(), profile={}, meta={},
+        )  # fmt: skip
+        return Play(
+            key=_slug(spec.name or source.session),
+            user=source.user,
+            profile=self._profile(spec, base, header, None),
+            source=source,
+            truth=Truth(source.session, source.user, 0, period_ns, known=False),
+            history=self._history(spec, base, header, names, taxonomy),
+            intentions=names.known,
+            period_ns=period_ns,
+            window_ns=to_ns(spec.window_s),
+            segmentation=spec.segmentation,
+            settings={k: v for k in _SETTINGS if (v := getattr(spec, k)) is not None},
+            dataset_hash="",
+            where=self.where,
+        )
 
     def _spec(self) -> tuple[ScenarioFile, Path]:
         if self.where.is_dir():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from PIL import Image
@@ -25,21 +25,31 @@ class LiveScreen:
         now: the recording's clock, ns: the one of the ``captured_ns`` given to ``snapshot``.
         period_ns: of the stream.
         taxonomy: fills the category of a snapshot.
+
+    Attributes:
+        asked_for: set when somebody wants the snapshots.
+        last_ns: when the last snapshot was taken, by the recording's clock.
     """
 
     def __init__(self, session: str, user: str, folder: Path, now: Callable[[], int], *, period_ns: int = SECOND,
                  taxonomy: Taxonomy = DEFAULT) -> None:  # fmt: skip
         self.session, self.user, self.period_ns = session, user, period_ns
-        self.gaps: list[tuple[int, int, str]] = []
+        self._gaps: list[tuple[int, int, str]] = []
         self.end_ns: int | None = None
         self.lateness_ns: list[int] = []
         self.utc_anchor_ns: int | None = None
         self.asked_for = asyncio.Event()
         self._folder, self._now, self._category = folder, now, taxonomy.category
         self._zero: int | None = None
+        self.last_ns = 0
         self._n = 0
         self._images: dict[str, ImageRef] = {}
         self._taken: asyncio.Queue[Snapshot | None] = asyncio.Queue()
+
+    @property
+    def gaps(self) -> Sequence[tuple[int, int, str]]:
+        """Those known so far."""
+        return self._gaps
 
     def now_ns(self) -> int:
         """See ``LiveSource``."""
@@ -50,6 +60,7 @@ class LiveScreen:
         """One was taken. ``path`` relative to the folder; ``image`` where the picture is a new one (RGB)."""
         if self._zero is None:
             self._zero = captured_ns
+        self.last_ns = captured_ns
         self.lateness_ns.append(late_ns)
         t = captured_ns - self._zero
         ref = None
@@ -63,8 +74,13 @@ class LiveScreen:
 
     def gap(self, start_ns: int, end_ns: int, reason: str) -> None:
         """Nothing was recorded between these instants of the recording's clock."""
-        if self._zero is not None:  # before the first snapshot there is no stream yet
-            self.gaps.append((start_ns - self._zero, end_ns - self._zero, reason))
+        if self._zero is None:  # there is no stream yet
+            return
+        gap = (start_ns - self._zero, end_ns - self._zero, reason)
+        if self._gaps and self._gaps[-1][1:] == (gap[0], reason):  # it goes on
+            self._gaps[-1] = (self._gaps[-1][0], gap[1], reason)
+        else:
+            self._gaps.append(gap)
 
     def finish(self, end_ns: int) -> None:
         """The recording ended, by its own clock; a further call does nothing."""

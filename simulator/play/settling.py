@@ -1,0 +1,61 @@
+"""What only its end could tell of a live run, put into its folder from the recording afterwards, also after a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from simulator.runs import runlog
+from simulator.runs.folder import digest, read_run, write_json
+from simulator.runs.unit import LOG, TRUTH, file_digest
+from simulator.session import truth as truths
+from simulator.session.scenario import plays
+
+__all__ = ["settle"]
+
+
+def settle(run: Path) -> bool:
+    """Put into a live run what only its end could tell; False where there is nothing to do.
+
+    Raises:
+        InputError: the recording cannot be read, or holds nothing.
+    """
+    told = read_run(run)
+    if told["given"].get("settled") is not False:
+        return False
+    (key, header) = next(iter(told["resolved"].items()))
+    (play,) = plays([Path(told["given"]["live"])])
+    facts = {
+        "session": play.source.session,
+        "end_ns": play.truth.end_ns,
+        "utc_anchor_ns": getattr(play.source, "utc_anchor_ns", None),
+        "dataset": play.dataset_hash,
+        "truth": play.truth.digest(),
+    }
+    unit = run / "units" / key
+    truths.write(play.truth, unit / TRUTH)
+    _new_head(unit / LOG, facts)
+    resolved = {key: header | facts}
+    unit_told = told["units"].get(key) or {}
+    if unit_told.get("log_sha256") is not None:
+        unit_told |= {"log_sha256": file_digest(unit / LOG)}
+    given = told["given"] | {"settled": True}
+    new = {"resolved": resolved, "identity": digest(resolved), "given": given, "units": {key: unit_told}}
+    write_json(run / "run.json", told | new)
+    return True
+
+
+def _new_head(log: Path, facts: dict[str, Any]) -> None:
+    """The log with a header that knows these facts; beside, then in its place."""
+    header = runlog.read_header(log) | facts
+    part = log.with_name(log.name + ".part")
+    with log.open("rb") as old, part.open("wb") as new:
+        old.readline()
+        new.write(json.dumps(header, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n")
+        while chunk := old.read(1 << 20):
+            new.write(chunk)
+        new.flush()
+        os.fsync(new.fileno())
+    part.replace(log)
