@@ -172,7 +172,7 @@ async def _released() -> list[int]:
     kernel, pace = Kernel(), Paced()
     for i in range(_N_RELEASES):
         kernel.schedule(i * _RELEASE_NS, Priority.SNAPSHOT, i)
-    while kernel and await pace.turn(kernel, 0):
+    while kernel and await pace.turn(kernel, lambda: False):
         kernel.pop()
     return pace.lateness_ns
 

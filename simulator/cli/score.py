@@ -23,17 +23,21 @@ def score(
     scorer: Annotated[
         list[str] | None, Parameter(help="Scorers by name; default: those of the run's protocol.")
     ] = None,
+    truth: Annotated[
+        Path | None, Parameter(help="A scenario whose truth counts instead, as for a live run; shown, not saved.")
+    ] = None,
     json: Annotated[
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
     """Score RUN, a run folder, again."""
     voice = Voice(as_json=json)
-    scores = score_folder(run, gate, scorer, save=gate is None and scorer is None)
+    own = gate is None and scorer is None and truth is None
+    scores = score_folder(run, gate, scorer, truth=truth, save=own)
     voice.say(ScoreTable({run.name: scores}))
     for sentence in (broken := invalid(run)):
         voice.tell(sentence, "bold red")
-    if gate is not None or scorer is not None:
-        voice.say(plain("not saved: scores.json keeps the run's own gate and scorers"))
+    if not own:
+        voice.say(plain("not saved: scores.json keeps the run's own gate, scorers and truth"))
     voice.record("done", run=str(run), scores=scores["scores"], valid=not broken)
     return Exit.DONE
