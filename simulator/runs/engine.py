@@ -13,13 +13,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from anyio import CancelScope
 from anyio.abc import TaskGroup
 
 from memory.view import NOTHING, LabelBook, View
 from simulator.core.errors import JournalMiss
 from simulator.core.intentions import key
-from simulator.core.protocols import LiveSource, Memory, MemoryView, SnapshotSource
+from simulator.core.protocols import Memory, MemoryView, SnapshotSource
 from simulator.core.types import Event, Observation, Snapshot
 from simulator.runs.answers import Answer
 from simulator.runs.books import Books
@@ -27,6 +26,7 @@ from simulator.runs.config import Settings
 from simulator.runs.flights import Flight, Write
 from simulator.runs.history import HistoryView, Recent
 from simulator.runs.labels import Asks
+from simulator.runs.pump import Pump, nothing
 from simulator.runs.records import Flag, Kind
 from simulator.runs.runlog import LogWriter
 from simulator.runs.seam import Seam
@@ -45,11 +45,6 @@ _HELD = int(Flag.HELD)
 # An enum's member costs a look-up at each use.
 _COMPLETION, _WORLD, _SNAPSHOT, _ = (int(p) for p in Priority)
 _SILENT, _OFFER = Kind.SILENT, Kind.OFFER
-
-
-async def _nothing() -> Snapshot:
-    """Of a live source nothing is pulled: it is pumped."""
-    raise StopAsyncIteration
 
 
 class Interrupt:
@@ -93,11 +88,10 @@ class Engine:
         self._alone = settings.protocol != "stream"
         self._cancels = settings.policy.cancels and not self._alone
         self._end_ns = source.end_ns if source.end_ns is not None else _NEVER
-        self._live = source.end_ns is None
-        self._pumping = CancelScope()
+        self._pump = Pump(source, pace, self._kernel)
         self._gaps = deque(sorted(start for start, _, _ in source.gaps))
-        self._n_gaps = len(self._gaps)
-        self._next_gap_ns = self._gaps[0] if self._gaps else _NEVER
+        self._no_gap_ns = 0 if self._pump.live else _NEVER  # 0: look at each snapshot, there may be a new one
+        self._next_gap_ns = self._gaps[0] if self._gaps else self._no_gap_ns
         self._seq = 0
         self._writing = False
         self._newest_offer = -1
@@ -119,12 +113,12 @@ class Engine:
         try:
             async with task_group() as group:
                 self._group = group if self.pace.concurrent else None
-                if self._live:
-                    group.start_soon(self._pump)
+                if self._pump.live:
+                    group.start_soon(self._live)
                 else:
                     await self._pull()
                 await self._play()
-                self._pumping.cancel()
+                self._pump.stop()
         finally:
             close = getattr(snapshots, "aclose", None)
             if close is not None:  # a generator holds its file until it is closed
@@ -141,7 +135,7 @@ class Engine:
     async def _play(self) -> None:
         kernel, pace, waiting = self._kernel, self.pace, self._mailbox.waiting
         writes, to_ask, seam = self._writes, self._to_ask, self._seam
-        heap, coming = kernel.heap, _nothing if self._live else self._snapshots.__anext__
+        heap, coming = kernel.heap, nothing if self._pump.live else self._snapshots.__anext__
         turns = 0
         while True:
             turns += 1
@@ -193,26 +187,13 @@ class Engine:
         if snapshot is not None:
             self._kernel.schedule(snapshot.captured_ns, _SNAPSHOT, snapshot)
 
-    async def _pump(self) -> None:
-        """A live source: each snapshot enters the kernel when it is here; the world goes on meanwhile."""
-        source, pace = self._source, self.pace
-        assert isinstance(pace, Paced)
-        assert isinstance(source, LiveSource)
-        pace.lateness_ns = source.lateness_ns
-        with self._pumping:
-            async for snapshot in self._snapshots:
-                known = source.gaps[self._n_gaps :]
-                self._n_gaps += len(known)
-                self._gaps.extend(start for start, _, _ in known)
-                self._next_gap_ns = self._gaps[0] if self._gaps else _NEVER
-                pace.arrive(self._kernel, snapshot.captured_ns, source.now_ns() - snapshot.captured_ns, snapshot)
-        self._live = False
-        self._end_ns = source.end_ns if source.end_ns is not None else _NEVER
-        pace.wake()
+    async def _live(self) -> None:
+        await self._pump.run(self._snapshots)
+        self._end_ns = self._source.end_ns if self._source.end_ns is not None else _NEVER
 
     def _expecting(self) -> bool:
         """Whether more may come than the kernel knows of."""
-        return bool(self._flights) or self._live
+        return bool(self._flights) or self._pump.live
 
     # ------------------------------------------------------------------ the world
 
@@ -238,9 +219,10 @@ class Engine:
     def _pass_gaps(self, t: int) -> Event | None:
         """Recording stopped before this snapshot: what was open ended when it stopped."""
         closed = None
+        self._gaps.extend(self._pump.new_gaps())
         while self._gaps and self._gaps[0] <= t:
             closed = self._recent.gap(self._gaps.popleft()) or closed
-        self._next_gap_ns = self._gaps[0] if self._gaps else _NEVER
+        self._next_gap_ns = self._gaps[0] if self._gaps else self._no_gap_ns
         return closed
 
     def _closed(self, event: Event, t: int) -> None:
