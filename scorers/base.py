@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from scorers.interrupted import truth_as_played
 from simulator.core.errors import UsageError, nearest, quote
 from simulator.core.protocols import Embedder
 from simulator.core.registry import Registry
+from simulator.core.types import SECOND
 from simulator.runs.gate import STANDARD, Gate
 from simulator.runs.records import Flag, Kind, RunLog
 from simulator.session.truth import Truth
@@ -201,7 +203,8 @@ def score_run(
 
     Sessions of which no needs are known give latency only. A unit that was not played (its log holds neither a decision
     nor an end, as when the agent could not be opened) enters no figure and is counted as ``not_played``; where none was
-    played every figure is null. Nothing here depends on the order of ``units``.
+    played every figure is null. One that was interrupted is scored as far as its log goes, as if the session had
+    ended there (``scorers.interrupted``). Nothing here depends on the order of ``units``.
 
     Args:
         units: the sessions, each with its log and truth.
@@ -223,8 +226,10 @@ def score_run(
     units = sorted(units, key=lambda u: u.key)
     if len({u.key for u in units}) < len(units):
         raise UsageError("two units have the same key")
+    units = [replace(u, truth=truth_as_played(u.log, u.truth)) for u in units]
     played = [u for u in units if _was_played(u)]
-    twins = {key: twin for key, twin in (twins or {}).items() if _was_played(twin)}
+    whole = {u.key for u in played if u.log.complete}  # a twin played on where its unit was cut short
+    twins = {key: twin for key, twin in (twins or {}).items() if _was_played(twin) and key in whole}
     context = Context(protocol, Gate.parse(gate), embedder, twins)
     known = [u for u in played if (u.truth.intents is not None if protocol == "trajectory" else u.truth.known)]
     result: dict[str, Any] = {
@@ -291,5 +296,6 @@ def _counts(units: Sequence[Unit]) -> dict[str, int]:
         "after_end": sum(int(((u.log.flags & Flag.AFTER_END) != 0).sum()) for u in units),
         "interrupted": sum(not u.log.complete for u in units),
         "torn": sum(u.log.torn for u in units),
+        "seconds_played": round(sum(u.truth.end_ns for u in units) / SECOND),
         "not_played": n_all - len(units),
     }

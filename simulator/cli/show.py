@@ -193,6 +193,10 @@ def _remarks(runs: Mapping[str, Scores]) -> list[str]:
     sources = ", ".join(dict.fromkeys(str(r["latency_source"]) for r in runs.values()))
     said = [f"latency: {sources}; n: events a figure rests on, dim where fewer than 10"] if runs else []
     said += [f"{name}: this agent was given the truth" for name, scores in runs.items() if scores.get("sees_truth")]
+    for name, scores in runs.items():
+        if n := scores["counts"].get("interrupted"):
+            until = f"{scores['counts']['seconds_played']} s were played"
+            said.append(f"{name}: {n} interrupted, scored as if the session had ended where its log does; {until}")
     missing: dict[str, None] = {}
     for scores in runs.values():
         if not _played(scores):

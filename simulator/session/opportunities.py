@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.core.types import SECOND, Event, Label
-from simulator.session.truth import Assist, Gap, Opportunity
+from simulator.session.truth import LEAST_WINDOW_NS, Assist, Gap, Opportunity
 
 __all__ = [
     "Labeller",
@@ -42,7 +42,7 @@ class LeadRule:
     lead_ns: int = 60 * SECOND
     follow_up_ns: int = 30 * SECOND
     pause_ns: int = 60 * SECOND
-    least_ns: int = 2 * SECOND
+    least_ns: int = LEAST_WINDOW_NS
 
     @property
     def text(self) -> str:

@@ -17,7 +17,22 @@ from simulator.core.errors import InputError
 from simulator.core.files import read_text
 from simulator.core.types import SECOND
 
-__all__ = ["Assist", "Gap", "Intent", "Moment", "Opportunity", "Span", "Truth", "active_spans", "read", "write"]
+__all__ = [
+    "LEAST_WINDOW_NS",
+    "Assist",
+    "Gap",
+    "Intent",
+    "Moment",
+    "Opportunity",
+    "Span",
+    "Truth",
+    "active_spans",
+    "read",
+    "write",
+]
+
+LEAST_WINDOW_NS = 2 * SECOND
+"""In less nobody can be served."""
 
 Span = tuple[int, int]
 

@@ -143,6 +143,12 @@ def test_where_nothing_was_played_the_one_reason_is_said_once() -> None:
     assert "0.000" not in text
 
 
+def test_an_interrupted_run_says_how_far_it_was_scored() -> None:
+    unit = Unit("s", log([D(t, t + 1) for t in range(30)], interrupted=True), truth(100, [need("A", 10, 30)]))
+    text = " ".join(_text(ScoreTable({"r": score_run([unit], "stream") | {"notes": {}}})).split())
+    assert "r: 1 interrupted, scored as if the session had ended where its log does; 30 s were played" in text
+
+
 def test_an_invalid_run_is_told_by_unit_and_reason(tmp_path: Path) -> None:
     told = {"s": {"audit": {"invalid": ["release jitter p99 80 ms is over 50 ms"]}}, "t": {"audit": None}, "u": {}}
     run = {"schema": 1, "status": "done", "resolved": {}, "units": told}

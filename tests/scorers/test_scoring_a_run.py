@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from scorers.base import NOT_PLAYED, PROTOCOLS, Metric, Score, Unit, catalogue, 
 from simulator.core.errors import UsageError
 from simulator.core.types import SILENT, Decision, Observation, Setup
 from simulator.play import run
-from tests.logs import D, log, need, truth
+from tests.logs import D, log, need, ns, truth
 
 DESKTOP = Path(__file__).resolve().parents[2] / "scenarios" / "desktop"
 
@@ -119,6 +120,33 @@ def test_a_silent_unit_and_one_that_was_interrupted_were_played() -> None:
     cut = Unit("t", log([D(12, 14)], interrupted=True), unit().truth)
     told = score_run([never_asked, cut], "stream")
     assert (told["counts"]["not_played"], told["counts"]["interrupted"], told["scores"]["R_rt"]) == (0, 1, 0)
+
+
+def _cut_after(decisions: list[D], until: float, needs: list[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The scores of a run that stopped after these decisions, and of one over a session that ended there."""
+    stopped = Unit("s", log(decisions, interrupted=True), truth(3600, needs))
+    ended = [replace(n, closes_ns=min(n.closes_ns, ns(until))) for n in needs if n.opens_ns < ns(until)]
+    ended = [n if n.acted_ns is None or n.acted_ns <= n.closes_ns else replace(n, acted_ns=None) for n in ended]
+    return score_run([stopped], "stream"), score_run([Unit("s", log(decisions), truth(until, ended))], "stream")
+
+
+@pytest.mark.parametrize("more", [0, 50, 99])
+def test_an_interrupted_run_is_scored_as_if_the_session_had_ended_there(more: int) -> None:
+    needs = [need("A", 10, 30), need("B", 40, 300), need("C", 350, 400), need("D", 1000, 2000)]
+    decisions = [D(t, t + 1, ["Debug"] if t in (12, 60, 95) else []) for t in range(more + 1)]
+    cut, whole = _cut_after(decisions, more + 1.000000001, needs)
+    of_the_end_line = {"coverage", "coverage@seen", "never_seen"}
+    differing = {m for m, v in whole["scores"].items() if cut["scores"][m] != v} - of_the_end_line
+    assert all(cut["scores"][m] is None for m in differing)  # what only the end line tells
+    assert {"F1_rt", "R_rt", "unwanted_per_hour", "restraint"}.isdisjoint(differing)
+    assert cut["counts"] == whole["counts"] | {"interrupted": 1}
+    assert cut["counts"]["seconds_played"] == more + 1
+
+
+def test_a_need_that_was_cut_to_under_2_s_is_counted_as_unservable() -> None:
+    unit = Unit("s", log([D(0, 1), D(1, 2)], interrupted=True), truth(3600, [need("A", 1, 30), need("B", 5, 30)]))
+    told = score_run([unit], "stream")
+    assert (told["counts"]["opportunities"], told["counts"]["unservable"]) == (0, 1)
 
 
 class _Shut:
