@@ -7,9 +7,10 @@ cannot be told which windows are visible, or where one that is excluded lies, th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from simulator.core.taxonomy import category
@@ -21,7 +22,7 @@ from simulator.recorder.titles import TitlePolicy
 if TYPE_CHECKING:
     from simulator.recorder.windows import Window
 
-__all__ = ["OWN", "OWN_MARK", "PANEL", "UNSEEN", "UNTITLED", "Exclusions", "Mask", "Verdict"]
+__all__ = ["OWN", "OWN_MARK", "PANEL", "UNSEEN", "UNTITLED", "Exclusions", "Handle", "Mask", "Verdict", "handle"]
 
 OWN_MARK = "[proact live]"
 """Stands in the title of whatever shows a live run (terminal, page), so that it is not recorded by it."""
@@ -30,6 +31,8 @@ OWN = "own"
 PANEL = "panel"
 UNSEEN = "unseen windows"
 UNTITLED = "untitled browser"
+
+Handle = tuple[int | str | None, int | None]
 
 _EDGE = 16  # pixels at the edges of a window in front that may show what lies behind: round corners, shadows
 
@@ -114,7 +117,12 @@ class Exclusions:
         return load(path)
 
     def judge(
-        self, foreground: Window | None, visible: Sequence[Window] | None, *, fits_windows: bool = True
+        self,
+        foreground: Window | None,
+        visible: Sequence[Window] | None,
+        *,
+        fits_windows: bool = True,
+        remembered: Mapping[Handle, str] = MappingProxyType({}),
     ) -> Verdict:
         """What may be recorded while these windows are on the screen.
 
@@ -122,11 +130,12 @@ class Exclusions:
             foreground: the window that has the focus, or None.
             visible: all windows that are to be seen, front to back; None where the desktop does not tell.
             fits_windows: whether their coordinates are those of the picture, so that masks hit.
+            remembered: windows that are excluded whatever they show now, and why (see ``Watch``).
         """
         windows = list(visible or ())
         if foreground is not None and foreground not in windows:  # or its title has changed meanwhile: both count
             windows.insert(0, foreground)
-        reasons = self._reasons(windows)
+        reasons = self._reasons(windows, remembered)
         masks, skip = self._masks(windows, reasons, fits_windows)
         if skip is None and not self.accept_unseen_windows and (visible is None or any(map(_unseen, windows))):
             skip = UNSEEN
@@ -141,10 +150,14 @@ class Exclusions:
 
     def reason(self, window: Window) -> str | None:
         """Why a window would be left out, seen alone: the name of a rule, or None."""
-        return self._reasons([window])[0]
+        return self._reasons([window], {})[0]
 
-    def _reasons(self, windows: Sequence[Window]) -> list[str | None]:
-        named = [self._named(window) for window in windows]
+    def lasting(self, window: Window) -> str | None:
+        """The rule for which a window stays excluded for as long as it exists, or None."""
+        return first_of([rule for rule in self.rules if rule.remember], window)
+
+    def _reasons(self, windows: Sequence[Window], remembered: Mapping[Handle, str]) -> list[str | None]:
+        named = [self._named(window) or remembered.get(handle(window)) for window in windows]
         reasons = [
             why or (None if window.title else _of_nameless(window, windows, named))
             for window, why in zip(windows, named, strict=True)
@@ -176,6 +189,11 @@ class Exclusions:
             elif why != OWN:  # our own is a nuisance on the picture, not a secret: own_missing says so
                 skip = skip or why
         return list(dict.fromkeys(masks)), skip
+
+
+def handle(window: Window) -> Handle:
+    """What tells one window from all others of this recording; nothing that is ever stored."""
+    return window.key, window.pid
 
 
 def _of_nameless(window: Window, windows: Sequence[Window], named: Sequence[str | None]) -> str | None:

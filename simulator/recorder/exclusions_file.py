@@ -41,6 +41,7 @@ class _Rule(_Strict):
     words: list[_Text] = []
     titles: list[_Text] = []
     private: bool = False
+    remember: bool = False
     only_in: list[_Text] = []
 
 
@@ -167,6 +168,7 @@ def _rule(where: Path, field: str, rule: _Rule) -> Rule:
         words=tuple(rule.words),
         titles=tuple(_pattern(where, f"{field}.titles[{i}]", text) for i, text in enumerate(rule.titles)),
         private=rule.private,
+        remember=rule.remember,
         only_in=tuple(rule.only_in),
     )
 

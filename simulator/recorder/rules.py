@@ -34,6 +34,7 @@ class Rule:
         words: words and phrases of titles, whole ones, case and accents ignored; ``*`` at an end joins: ``*sparkasse``.
         titles: patterns of titles, from ``compile_pattern``.
         private: windows that the platform calls private.
+        remember: a window that was excluded once stays so for as long as it exists, whatever its title becomes.
         only_in: classes of applications (``simulator.core.taxonomy``) to which words and titles are restricted;
             applications that are unknown, or of no class, stay within.
     """
@@ -44,6 +45,7 @@ class Rule:
     words: tuple[str, ...] = ()
     titles: tuple[re.Pattern[str], ...] = ()
     private: bool = False
+    remember: bool = False
     only_in: tuple[str, ...] = ()
 
     def matches(self, window: Window) -> bool:

@@ -1,7 +1,8 @@
 """Exclusions over time: two looks at the windows around each picture, and a mask that outlives what it hid.
 
 A picture is not taken in an instant, and it lags: a window that is closed stays on the screen until what lies behind
-has drawn itself, and a browser says that it left a page before it shows another one.
+has drawn itself, and a browser says that it left a page before it shows another one. And some marks are seen only once:
+Chrome says that a window is private in the title of its first, empty page and never again.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from simulator.recorder.exclusions import Exclusions, Mask, Verdict
+from simulator.recorder.exclusions import Exclusions, Handle, Mask, Verdict, handle
 
 if TYPE_CHECKING:
     from simulator.recorder.windows import Window
@@ -36,6 +37,7 @@ class Watch:
         self._masks: dict[Mask, int] = {}  # when each was last needed
         self._skips: dict[str, int] = {}
         self._last_ns = 0
+        self._remembered: dict[Handle, str] = {}
 
     def judge(self, before: Look, after: Look, *, fits_windows: bool, now_ns: int) -> Verdict:
         """What may be recorded of a picture taken between two looks.
@@ -49,8 +51,12 @@ class Watch:
             fits_windows: whether coordinates of windows are those of the picture.
             now_ns: of any clock that does not run backwards.
         """
-        seen = self._rules.judge(*before, fits_windows=fits_windows)
-        seen = seen.joined(self._rules.judge(*after, fits_windows=fits_windows))
+        for look in (before, after):
+            self._remember(look)
+        first, second = (
+            self._rules.judge(*look, fits_windows=fits_windows, remembered=self._remembered) for look in (before, after)
+        )
+        seen = first.joined(second)
         if not self._rules.linger_ns:
             return seen
         oldest_ns = min(now_ns - self._rules.linger_ns, self._last_ns)
@@ -62,3 +68,8 @@ class Watch:
             self._skips[seen.skip] = now_ns
         self._last_ns = now_ns
         return seen.joined(lingering)
+
+    def _remember(self, look: Look) -> None:
+        for window in (look.foreground, *(look.visible or ())):
+            if window is not None and window.key is not None and (why := self._rules.lasting(window)) is not None:
+                self._remembered[handle(window)] = why
