@@ -39,6 +39,9 @@ class Window:
         private: a private or incognito window as far as the platform tells; False is no proof of the contrary.
         key: the platform's handle, for comparing two looks; never stored.
         title_cut: the title was longer than ``TITLE_LIMIT``.
+        kind: what sort of window, in the words of EWMH: ``normal``, ``dialog``, ``dock`` (panels and task bars, which
+            show the titles of other windows), ``desktop``, ``notification``, ``menu`` …, or ``popup`` for one that no
+            window manager looks after.
     """
 
     app: str | None
@@ -52,6 +55,7 @@ class Window:
     private: bool = False
     key: int | str | None = None
     title_cut: bool = False
+    kind: str | None = None
 
 
 class Windows(Protocol):
@@ -147,8 +151,6 @@ def choose(env: Mapping[str, str] = os.environ, platform: str = sys.platform) ->
         if session_is_wayland(env):
             return NoWindows("this Wayland desktop does not tell programs which windows it shows")
         return NoWindows("there is no display: DISPLAY is not set")
-    try:
-        from simulator.recorder.windows_x11 import X11Windows
-    except ImportError:
-        return NoWindows("python-xlib is not installed")
+    from simulator.recorder.windows_x11 import X11Windows
+
     return X11Windows(env["DISPLAY"])
