@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from pathlib import Path
 
-__all__ = ["Exit", "InputError", "JournalMiss", "ProactError", "TimeError", "UsageError", "nearest"]
+__all__ = ["Exit", "InputError", "JournalMiss", "ProactError", "TimeError", "UsageError", "likely", "nearest", "quote"]
 
 
 class Exit(IntEnum):
@@ -82,6 +82,11 @@ def quote(value: object, limit: int = 80) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """The end of a sentence about an unknown word: the nearest known one, then all of them."""
     names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
-    hint = f"did you mean '{close[0]}'? " if close else ""
-    return f"{hint}known: {', '.join(names) if names else 'none'}"
+    return f"{likely(word, names)}known: {', '.join(names) if names else 'none'}"
+
+
+def likely(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+    """The nearest known word as a question with a space behind it; empty where none is near (``cutoff``, to 1)."""
+    names = {name.casefold(): name for name in sorted(known, reverse=True)}
+    close = difflib.get_close_matches(word[:200].casefold(), list(names), n=1, cutoff=cutoff)
+    return f"did you mean '{names[close[0]]}'? " if close else ""

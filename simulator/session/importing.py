@@ -2,7 +2,7 @@
 
 ::
 
-    OUT/<user>/import.json               what was kept, repaired and left out, and why
+    OUT/<user>/import.json               of what source, and what was kept, repaired and left out, and why
     OUT/<user>/<session>/session.db      one a user and stretch of recording, with screenshots/
     OUT/<user>/<session>/scenario.yaml   only in those after the split: these are evaluated
     OUT/<user>/history.jsonl             the events before the split, with their labels: what memory is built from
@@ -22,19 +22,22 @@ from typing import Any, Literal
 
 from simulator.core.errors import InputError, UsageError, nearest, quote
 from simulator.core.faults import told
+from simulator.core.files import read_text
 from simulator.core.types import SECOND
 from simulator.session.history import first_query
 from simulator.session.import_session import Pictures, Stretch, history_lines, write_session
 from simulator.session.quality import Sieve
-from simulator.session.schema import FAR_NS
+from simulator.session.reader import is_session
+from simulator.session.schema import FAR_NS, FILE_NAME
 from simulator.sources import folder, lifetrace, lifetrace_db, side_files
-from simulator.sources.foreign import Foreign, Ledger, Outcome
+from simulator.sources.foreign import IMAGE_SUFFIXES, Foreign, Ledger, Outcome
 
 __all__ = ["FORMATS", "Images", "Line", "Report", "import_"]
 
 FORMATS = ("folder", "lifetrace", "proagentbench")
 OUTCOMES: tuple[Outcome, ...] = ("kept", "repaired", "left out", "noted")
 Images = Literal["copy", "reference", "none"]
+ACCOUNT = "import.json"
 VERSION = 1  # of the importer: part of what tells an import from another
 
 
@@ -107,6 +110,7 @@ def import_(
         UsageError: an option out of range; ``out`` and the source folder are not apart.
     """
     _check_options(split, rate_hz, stretch_gap_s, images)
+    _check_user(user)
     with told(src):
         return _import(src, out, zone, format, user, images, side, split, rate_hz, times, stretch_gap_s)
 
@@ -153,6 +157,14 @@ def _check_options(split: float, rate_hz: float | None, stretch_gap_s: float, im
         raise UsageError(f"images {quote(images)}: {nearest(images, ('copy', 'reference', 'none'))}")
 
 
+def _check_user(user: str | None) -> None:
+    """A user's name is the name of a folder in OUT, and leads nowhere else."""
+    if user is not None and (user != user.strip() or len(user) > 80 or not user.isprintable() or not user
+                             or user.startswith(".") or any(c in user for c in '/\\:*?"<>|')):  # fmt: skip
+        want = 'a name fit for a folder: up to 80 characters, no / \\ : * ? " < > |, no dot or space at its start'
+        raise UsageError(f"user {quote(user)}: {want}, such as {quote(lifetrace_db.plain(user))}")
+
+
 def _check_apart(src: Path, home: Path) -> None:
     """Refuse to write a user's folder into the source, which is only read; what lies beside one file is not read."""
     inner, outer = home.resolve(), src.resolve()
@@ -169,6 +181,10 @@ def _read(
         raise UsageError(f"unknown format {quote(kind)}; {nearest(kind, FORMATS)}")
     if not src.exists():
         raise InputError(src, "there is no such file or folder")
+    if is_session(src) or src.name == FILE_NAME:
+        raise InputError(src, "a session of proact already, nothing to import: `proact run` plays it as it is")
+    if src.is_file() and src.suffix.lower() in IMAGE_SUFFIXES:
+        raise InputError(src, "a picture; name the folder of images that it lies in")
     if kind == "auto":
         kind = "lifetrace" if src.is_file() or any(src.rglob("*.db")) else "folder"
     if kind == "folder":
@@ -221,6 +237,8 @@ def _one_user(
     stretches, first_evaluated = _split(stretches, split)
     foreign.notes["split"] = f"first {split:.0%} of the recorded time is history, the rest is evaluated"
     home = out / foreign.user
+    source = sha256(f"{foreign.digest}\n{options}".encode()).hexdigest()
+    _begin_account(home / ACCOUNT, source)
     pictures = Pictures(images, ledger)
     names: set[str] = set()
     anew = False
@@ -240,7 +258,7 @@ def _one_user(
         ledger.add("noted", "needs in the history whose event was left out or not recorded", n=labeller.n_homeless)
         ledger.add("noted", "needs in the history that came after another in the same event", n=labeller.n_passed_over)
     report.notes[foreign.user] = dict(sorted(foreign.notes.items()))
-    report.lines += _account(home / "import.json", _lines(foreign.user, ledger), anew=anew)
+    report.lines += _account(home / ACCOUNT, source, _lines(foreign.user, ledger), anew=anew)
 
 
 def _lines(user: str, ledger: Ledger) -> list[Line]:
@@ -251,14 +269,46 @@ def _lines(user: str, ledger: Ledger) -> list[Line]:
     ]
 
 
-def _account(file: Path, lines: list[Line], *, anew: bool) -> list[Line]:
+def _begin_account(file: Path, source: str) -> None:
+    """Say of what the folder is before anything is written into it.
+
+    Raises:
+        InputError: it is of another source, or made with other options.
+    """
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _write_account(file, source, None)
+    elif _kept(file)["source"] != source:
+        raise InputError(file.parent, "came from another source or other options; choose another place to import to")
+
+
+def _account(file: Path, source: str, lines: list[Line], *, anew: bool) -> list[Line]:
     """Keep the account beside the sessions; a repeated import, which opens no picture, repeats the first account."""
-    if not anew and file.exists():
-        kept = json.loads(file.read_text(encoding="utf-8"))
+    kept = _kept(file)["account"]
+    if not anew and kept is not None:
         return [Line(**{**line, "examples": tuple(line["examples"])}) for line in kept]
-    text = json.dumps([asdict(line) for line in lines], ensure_ascii=False, indent=1) + "\n"
-    file.write_text(text, encoding="utf-8")
+    _write_account(file, source, lines)
     return lines
+
+
+def _kept(file: Path) -> dict[str, Any]:
+    """What an account file holds.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        said = json.loads(read_text(file))
+    except ValueError:
+        said = None
+    if not isinstance(said, dict) or said.keys() != {"source", "account"}:
+        raise InputError(file, "not the account of an import by this version; choose another place to import to")
+    return said
+
+
+def _write_account(file: Path, source: str, lines: list[Line] | None) -> None:
+    said = {"source": source, "account": None if lines is None else [asdict(line) for line in lines]}
+    file.write_text(json.dumps(said, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _stretches(foreign: Foreign, gap_ns: int) -> list[Stretch]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal, NamedTuple
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from simulator.core.calendar import from_utc_ns, to_utc_ns
-from simulator.core.errors import InputError
+from simulator.core.errors import InputError, likely
 
 __all__ = [
     "IMAGE_SUFFIXES",
@@ -131,7 +131,8 @@ class Local:
         try:
             self.zone = ZoneInfo(name)
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise InputError("timezone", "an IANA name such as Asia/Shanghai or Europe/Berlin", value=name) from None
+            want = f"{_like(name)}an IANA name is wanted, such as Asia/Shanghai or Europe/Berlin"
+            raise InputError("timezone", want, value=name) from None
         self._ledger = ledger
 
     def utc_ns(self, moment: datetime) -> int:
@@ -149,6 +150,14 @@ class Local:
         """Minutes that the zone was ahead of UTC then."""
         at = from_utc_ns(utc_ns).astimezone(self.zone)
         return int((at.utcoffset() or timedelta()).total_seconds() // 60)
+
+
+def _like(name: str) -> str:
+    """The zone that was meant, by its city alone or its whole name."""
+    zones = sorted(available_timezones())
+    city = name.replace(" ", "_").rpartition("/")[2].casefold()
+    by_city = [zone for zone in zones if zone.rpartition("/")[2].casefold() == city]
+    return likely(by_city[0], by_city) if city and by_city else likely(name, zones, 0.8)
 
 
 class NameTime(NamedTuple):

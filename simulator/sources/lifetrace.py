@@ -106,6 +106,15 @@ def _pixels(value: Any) -> int | None:
     return value if isinstance(value, int) and value > 0 else None
 
 
+def _whole(value: Any) -> int | None:
+    """A whole number, also one written as a text; None for what is none."""
+    try:
+        number = int(str(value).strip())
+    except ValueError:
+        return None
+    return number if abs(number) < 1 << 63 else None
+
+
 def _original_first(path: Path) -> tuple[bool, int, str]:
     return path.parent.name != "screenshots", len(path.parts), path.as_posix()
 
@@ -172,10 +181,9 @@ class _Shots:
         elif path is None:
             what = "pictures replaced by a scene description" if scene else "pictures that are not there"
             self.ledger.add("noted", f"{what} (app and title are kept)", where)
-        screen = row.get("screen_id")
         return Shot(
             utc_ns=taken,
-            monitor=int(screen) if screen is not None else monitor,
+            monitor=self._screen(row.get("screen_id"), monitor, where),
             app=known(row.get("app_name")),
             title=known(row.get("window_title")),
             file=path,
@@ -186,6 +194,13 @@ class _Shots:
             scene=None if scene is None else str(scene),
             precision_ns=precision,
         )
+
+    def _screen(self, said: Any, told: int, where: str) -> int:
+        """The number of the screen; that of the file name where the row holds something else."""
+        number = said if said is None else _whole(said)
+        if said is not None and number is None:
+            self.ledger.add("repaired", "screens that are no number (the one in the file name is taken)", where)
+        return told if number is None else number
 
     def _time(self, row: Row, name: str | None, created_is_utc: bool, where: str) -> tuple[int | None, int, int]:
         told = name_time(name) if name else None
@@ -222,6 +237,10 @@ def _events(rows: Sequence[Row], local: Local, ledger: Ledger) -> list[ForeignEv
         if start is None or row.get("id") is None:
             ledger.add("left out", "events without a start", where)
             continue
+        number = _whole(row["id"])
+        if number is None:
+            ledger.add("left out", "events whose id is no whole number", where)
+            continue
         start_ns, end_ns = local.utc_ns(start), None if end is None else local.utc_ns(end)
         if end_ns is not None and end_ns < start_ns:
             ledger.add("repaired", "events that ended before they started (closed at the next event)", where)
@@ -229,7 +248,7 @@ def _events(rows: Sequence[Row], local: Local, ledger: Ledger) -> list[ForeignEv
         conversation = row.get("conversation")
         out.append(
             ForeignEvent(
-                id=int(row["id"]),
+                id=number,
                 start_ns=start_ns,
                 end_ns=end_ns,
                 app=known(row.get("app_name")),

@@ -24,7 +24,7 @@ def databases(source: Path) -> list[tuple[str, Path]]:
     """The databases under a folder (or the file itself), each with the user it belongs to.
 
     A user is called after the folder below ``source`` that the database lies in; several databases in one folder are
-    several users, called after their files too.
+    several users, called after their files too. Names that come out alike get a number: each user has a folder.
     """
     if source.is_file():
         return [(plain(source.stem), source)]
@@ -32,7 +32,19 @@ def databases(source: Path) -> list[tuple[str, Path]]:
     if not found:
         raise InputError(source, "there is no database (*.db) in this folder")
     many = Counter(_owner(source, p) for p in found)
-    return [(o if many[o] == 1 else f"{o}-{plain(p.stem)}", p) for p in found for o in [_owner(source, p)]]
+    taken: set[str] = set()
+    named = ((o if many[o] == 1 else f"{o}-{plain(p.stem)}", p) for p in found for o in [_owner(source, p)])
+    return [(_free(name, taken), p) for name, p in named]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, or with a number behind it where another (in any case of letters) has it already."""
+    tried, n = name, 1
+    while tried.casefold() in taken:
+        n += 1
+        tried = f"{name}-{n}"
+    taken.add(tried.casefold())
+    return tried
 
 
 def _owner(source: Path, file: Path) -> str:
@@ -41,8 +53,8 @@ def _owner(source: Path, file: Path) -> str:
 
 
 def plain(name: str) -> str:
-    """A name fit for a folder."""
-    return "".join(c if c.isalnum() or c in "._-" else "-" for c in name).strip(".-") or "user"
+    """A name fit for a folder: no separators, not hidden, no longer than file systems take."""
+    return "".join(c if c.isalnum() or c in "._-" else "-" for c in name)[:80].strip(".-") or "user"
 
 
 def generation(tables: Mapping[str, Sequence[str]]) -> str:

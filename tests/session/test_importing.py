@@ -137,6 +137,46 @@ def test_other_options_into_the_same_place_are_refused(tmp_path: Path) -> None:
         _import(tmp_path, zone="Asia/Tokyo", stretch_gap_s=1801)
 
 
+def test_another_source_into_the_same_place_is_refused_though_no_session_has_the_same_name(tmp_path: Path) -> None:
+    for name, day in (("a", "01"), ("b", "02")):
+        (tmp_path / name).mkdir()
+        Image.new("RGB", (8, 6)).save(tmp_path / name / f"202509{day}_101112.png")
+    import_(tmp_path / "a", tmp_path / "out", zone="UTC", user="kim")
+    before = _files(tmp_path / "out")
+    with pytest.raises(InputError, match="kim: came from another source or other options"):
+        import_(tmp_path / "b", tmp_path / "out", zone="UTC", user="kim")
+    assert _files(tmp_path / "out") == before
+    assert not import_(tmp_path / "b", tmp_path / "out", zone="UTC", user="lee").unchanged
+    (tmp_path / "out" / "kim" / "import.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(InputError, match="not the account of an import"):
+        import_(tmp_path / "a", tmp_path / "out", zone="UTC", user="kim")
+
+
+@pytest.mark.parametrize("user", ["../x", "/x", ".", "..", ".x", "", "a/b", "a\\b", "x\n", " x", "c:", "x" * 81])
+def test_a_user_is_no_way_out_of_the_place_to_import_to(tmp_path: Path, user: str) -> None:
+    (tmp_path / "in" / "src").mkdir(parents=True)
+    Image.new("RGB", (8, 6)).save(tmp_path / "in" / "src" / "20250901_101112.png")
+    with pytest.raises(UsageError, match="a name fit for a folder"):
+        import_(tmp_path / "in" / "src", tmp_path / "in" / "out", zone="UTC", user=user)
+    assert [p.name for p in tmp_path.rglob("*")] == ["in", "src", "20250901_101112.png"]
+
+
+def test_participants_whose_names_come_out_alike_have_folders_of_their_own(tmp_path: Path) -> None:
+    for name in ("p 1", "p-1", "P*1"):
+        _participant(tmp_path / "src" / name, pictures=False)
+    report, out = _import(tmp_path)
+    assert len({p.parts[0].casefold() for p in report.sessions}) == 3
+    assert len(plays([out])) == 6
+
+
+def test_what_needs_no_import_or_cannot_be_one_is_told_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a session of proact already"):
+        import_(Path(__file__).parents[2] / "scenarios" / "desktop" / "session", tmp_path / "out", zone="UTC")
+    Image.new("RGB", (8, 6)).save(tmp_path / "shot.png")
+    with pytest.raises(InputError, match="a picture; name the folder of images"):
+        import_(tmp_path / "shot.png", tmp_path / "out", zone="UTC")
+
+
 def test_an_import_that_broke_off_is_done_over(tmp_path: Path) -> None:
     report, out = _import(tmp_path)
     session = out / report.sessions[1]

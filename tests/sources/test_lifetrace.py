@@ -194,8 +194,25 @@ def test_trap_7_a_created_at_in_local_time_stays_local(tmp_path: Path) -> None:
 
 
 def test_an_unknown_zone_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="an IANA name such as Asia/Shanghai"):
+    with pytest.raises(InputError, match="'China': an IANA name is wanted, such as Asia/Shanghai"):
         _read(_db(tmp_path / "x.db", [_shot(1, 1)]), "China")
+
+
+@pytest.mark.parametrize(
+    ("zone", "meant"),
+    [("Shanghai", "Asia/Shanghai"), ("Asia/Shangai", "Asia/Shanghai"), ("new york", "America/New_York")],
+)
+def test_the_zone_that_was_meant_is_named(tmp_path: Path, zone: str, meant: str) -> None:
+    with pytest.raises(InputError, match=f"did you mean '{meant}'"):
+        _read(_db(tmp_path / "x.db", [_shot(1, 0)]), zone)
+
+
+def test_words_where_numbers_belong_cost_their_row_at_most(tmp_path: Path) -> None:
+    shots = [_shot(1, 1, screen_id="left"), _shot(2, 2, screen_id="2"), _shot(3, 3, screen_id=b"\xff"), _shot(4, 4)]
+    foreign = _read(_db(tmp_path / "x.db", shots, [_event(1, 0, 9) | {"id": "one"}, _event(2, 0, 9)]))
+    assert [s.monitor for s in foreign.shots] == [1, 2, 1, 1]
+    assert _said(foreign, "repaired", "screens that are no number") == 2
+    assert (_said(foreign, "left out", "no whole number"), [e.id for e in foreign.events]) == (1, [2])
 
 
 def test_trap_8_a_deleted_picture_leaves_app_and_title(tmp_path: Path) -> None:
