@@ -144,7 +144,7 @@ class Exclusions:
             masks=tuple(masks),
             hide_window=hide,
             skip=skip,
-            own_missing=not any(mask.reason == OWN for mask in masks),
+            own_missing=not (fits_windows and any(_own(w) and _rect(w) is not None for w in windows)),
             window=None if hide or skip or foreground is None else self.titles.applied(foreground),
         )
 
@@ -157,9 +157,13 @@ class Exclusions:
         return first_of([rule for rule in self.rules if rule.remember], window)
 
     def _reasons(self, windows: Sequence[Window], remembered: Mapping[Handle, str]) -> list[str | None]:
-        named = [self._named(window) or remembered.get(handle(window)) for window in windows]
+        # Our own mark comes last: whatever carries it besides a reason to be left out is left out for that.
+        named = [
+            first_of(self.rules, window) or remembered.get(handle(window)) or (OWN if _own(window) else None)
+            for window in windows
+        ]
         reasons = [
-            why or (None if window.title else _of_nameless(window, windows, named))
+            why or (None if window.title or window.kind == "desktop" else _of_nameless(window, windows, named))
             for window, why in zip(windows, named, strict=True)
         ]
         beside = any(why not in (None, OWN) for why in reasons)
@@ -169,9 +173,6 @@ class Exclusions:
                 for window, why in zip(windows, reasons, strict=True)
             ]
         return reasons
-
-    def _named(self, window: Window) -> str | None:
-        return OWN if OWN_MARK in (window.title or "") else first_of(self.rules, window)
 
     def _masks(
         self, windows: Sequence[Window], reasons: Sequence[str | None], fits_windows: bool
@@ -214,6 +215,10 @@ def _kin(window: Window, other: Window) -> bool:
     return window.app == other.app
 
 
+def _own(window: Window) -> bool:
+    return OWN_MARK in (window.title or "")
+
+
 def _unseen(window: Window) -> bool:
     """Listed, but neither what it is nor where it is could be told."""
     return window.app is window.title is window.window_class is None and _rect(window) is None
@@ -227,7 +232,7 @@ def _rect(window: Window) -> Rect | None:
 
 
 def _covers(front: Iterable[Window]) -> list[Rect]:
-    """Where windows in front surely hide what is behind them. Those without a title may be of any shape."""
-    rects = [_rect(window) for window in front if window.title]
+    """Where windows in front surely hide what is behind them; menus and pop-ups may be of any shape."""
+    rects = [_rect(window) for window in front if window.title and window.kind in ("normal", "dialog")]
     inner = [Rect(r.x + _EDGE, r.y + _EDGE, r.width - 2 * _EDGE, r.height - 2 * _EDGE) for r in rects if r is not None]
     return [r for r in inner if r.width > 0 and r.height > 0]

@@ -38,6 +38,7 @@ class _Rule(_Strict):
     name: _Name
     apps: list[_Text] = []
     classes: list[_Text] = []
+    kinds: list[_Text] = []
     words: list[_Text] = []
     titles: list[_Text] = []
     private: bool = False
@@ -89,6 +90,7 @@ def load(path: Path | None) -> Exclusions:
             PANEL,
             apps=tuple(app for part in panels for app in part.apps),
             classes=tuple(name for part in panels for name in part.classes),
+            kinds=("dock",),
         ),
         mask_panels=mine.panels.mask,
         covered=mine.covered,
@@ -151,8 +153,8 @@ def _rules(where: Path, rules: Sequence[_Rule]) -> tuple[Rule, ...]:
 
 
 def _rule(where: Path, field: str, rule: _Rule) -> Rule:
-    if not (rule.apps or rule.classes or rule.words or rule.titles or rule.private):
-        raise InputError(where, "at least one of apps, classes, words, titles, private", field=field)
+    if not (rule.apps or rule.classes or rule.kinds or rule.words or rule.titles or rule.private):
+        raise InputError(where, "at least one of apps, classes, kinds, words, titles, private", field=field)
     for i, name in enumerate(rule.only_in):
         if name not in CLASSES:
             want = f"unknown class; {nearest(name, CLASSES)}"
@@ -165,6 +167,7 @@ def _rule(where: Path, field: str, rule: _Rule) -> Rule:
         rule.name,
         apps=tuple(rule.apps),
         classes=tuple(rule.classes),
+        kinds=tuple(rule.kinds),
         words=tuple(rule.words),
         titles=tuple(_pattern(where, f"{field}.titles[{i}]", text) for i, text in enumerate(rule.titles)),
         private=rule.private,

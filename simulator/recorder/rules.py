@@ -31,6 +31,7 @@ class Rule:
         name: stands in the session for what was left out; never a title.
         apps: names of applications or classes of windows, any spelling, ``*`` for anything.
         classes: the platform's classes of windows, ``*`` for anything.
+        kinds: kinds of windows (``Window.kind``), such as ``notification``.
         words: words and phrases of titles, whole ones, case and accents ignored; ``*`` at an end joins: ``*sparkasse``.
         titles: patterns of titles, from ``compile_pattern``.
         private: windows that the platform calls private.
@@ -42,6 +43,7 @@ class Rule:
     name: str
     apps: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     titles: tuple[re.Pattern[str], ...] = ()
     private: bool = False
@@ -50,7 +52,9 @@ class Rule:
 
     def matches(self, window: Window) -> bool:
         """Whether the rule excludes this window."""
-        return _matches(self, window.app, window.title, window.window_class, window.private)
+        return window.kind in self.kinds or _matches(
+            self, window.app, window.title, window.window_class, window.private
+        )
 
 
 def first_of(rules: Sequence[Rule], window: Window) -> str | None:
