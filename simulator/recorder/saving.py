@@ -1,9 +1,9 @@
 """Keeping what was seen: a thread that encodes pictures and writes rows, in order, behind a bounded queue.
 
 Encoding takes 0.2 s at 1080p and 2 s on a busy machine, so the looks must not wait for it. At most ``DEPTH`` pictures
-wait (kill -9 loses them and nothing else); when half of them do, encoding turns to a quicker method, and where none fits
-any more, the recorder makes a gap of the tick. A disk that is full, or fails, costs ticks and never the recording: what
-could not be written becomes a gap, and the gap is written as soon as there is room.
+wait (kill -9 loses them and nothing else); when half of them do, encoding turns to a quicker method, and where none
+fits any more, the recorder makes a gap of the tick. A disk that is full, or fails, costs ticks and never the recording:
+what could not be written becomes a gap, and the gap is written as soon as there is room.
 """
 
 from __future__ import annotations
@@ -54,12 +54,15 @@ class Rows:
 
 @dataclass(slots=True)
 class Counts:
-    """What has been written so far; ``lost`` counts ticks whose rows could not be written, by reason."""
+    """What has been written so far; ``n_bytes`` is all of the session, ``n_bytes_new`` what came since the opening;
+    ``lost`` counts ticks whose rows could not be written, by reason.
+    """
 
     n_rows: int = 0
     n_pictures: int = 0
     n_quick: int = 0
     n_bytes: int = 0
+    n_bytes_new: int = 0
     last_tick: int | None = None
     lost: Counter[str] = field(default_factory=Counter)
 
@@ -87,7 +90,8 @@ class Saver:
         self, writer: Writer, *, lost: Callable[[], None] = lambda: None, after: Callable[[], None] = lambda: None
     ) -> None:
         self._picture_bytes = _size(writer.folder / "screenshots", "**/*")
-        self.counts = Counts(n_bytes=self._picture_bytes + _size(writer.folder, FILE_NAME + "*"))
+        self._before = self._picture_bytes + _size(writer.folder, FILE_NAME + "*")
+        self.counts = Counts(n_bytes=self._before)
         self._writer, self._lost, self._after = writer, lost, after
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._n_waiting, self._guard = 0, threading.Lock()
@@ -174,6 +178,7 @@ class Saver:
             self.counts.n_pictures += len(fresh)
             self._picture_bytes += sum(row["file_size"] for row in columns if row["pixels_hash"] in fresh)
             self.counts.n_bytes = self._picture_bytes + _size(self._writer.folder, FILE_NAME + "*")
+            self.counts.n_bytes_new = self.counts.n_bytes - self._before
             self.counts.last_tick = rows.tick
         finally:
             with self._guard:
@@ -221,7 +226,7 @@ class Saver:
             self._gaps.append(_Gap(first, last, reason, detail))
 
     def _pay(self) -> None:
-        """Write events, and gaps that are not, or not as far, in the database; the last gap stays open to be stretched."""
+        """Write events, and gaps that are not, or not as far, in the database; the last gap may yet be stretched."""
         if self._events:
             if not self._guarded(lambda: self._writer.events(self._events)):
                 return

@@ -16,7 +16,7 @@ from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from PIL import Image
 
@@ -26,7 +26,7 @@ from simulator.screen.pixels import pixels_hash
 from simulator.session.reader import connect
 from simulator.session.schema import APPLICATION_ID, COLUMNS, DDL, FILE_NAME, VERSION
 
-__all__ = ["DENSE", "QUICK", "SMALLEST", "Recovery", "Writer", "image_path", "pack", "pixels_hash"]
+__all__ = ["DENSE", "QUICK", "SMALLEST", "Left", "Recovery", "Writer", "image_path", "pack", "pixels_hash"]
 
 QUICK, DENSE, SMALLEST = 0, 4, 6
 """Methods of lossless WebP. At 1080p: 0.05 s and 370 KB, 0.2 s and 100 KB, 3 s and 75 KB."""
@@ -69,6 +69,15 @@ class Recovery:
             f"missing image, {self.n_rows_with_damaged_image} for a damaged one; {self.n_orphans_removed} images "
             f"without a row and {self.n_parts_removed} half-written files removed"
         )
+
+
+class Left(NamedTuple):
+    """Where a session stands: last tick (row or gap) and last ``captured_ns``, -1 for none; last event, 0 for none."""
+
+    tick: int
+    captured_ns: int
+    event: int
+    meta: dict[str, str]
 
 
 class Writer:
@@ -257,6 +266,21 @@ class Writer:
     def set_meta(self, meta: Mapping[str, object]) -> None:
         """Facts about the session, replacing entries of the same key."""
         self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", [(k, str(v)) for k, v in meta.items()])
+
+    def left(self) -> Left:
+        """Where the session stands, for whoever continues it."""
+        tick, captured = self._db.execute("SELECT MAX(tick), MAX(captured_ns) FROM screenshots").fetchone()
+        (gap,) = self._db.execute("SELECT MAX(to_tick) FROM gaps").fetchone()
+        (event,) = self._db.execute("SELECT MAX(id) FROM events").fetchone()
+        meta = dict(self._db.execute("SELECT key, value FROM meta"))
+        ticks = [t for t in (tick, gap) if t is not None]
+        return Left(max(ticks, default=-1), -1 if captured is None else captured, event or 0, meta)
+
+    def abandon(self) -> None:
+        """Let go of the file as it is, not closed; a further call, or ``close``, does nothing."""
+        if not self._closed:
+            self._closed = True
+            self._db.close()
 
     def close(self, *, end_ns: int | None = None) -> None:
         """Mark the session closed and fold the write-ahead log in; a second call does nothing.

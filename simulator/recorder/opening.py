@@ -1,0 +1,96 @@
+"""Beginning a recording, or going on with one that a crash left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from simulator.core.durations import show_duration
+from simulator.core.errors import InputError
+from simulator.core.lock import FolderLock
+from simulator.core.types import MS
+from simulator.recorder.machine import boot_id, zone
+from simulator.recorder.status import LOCK
+from simulator.recorder.ticks import Clocks
+from simulator.session.store import Left, Writer
+
+__all__ = ["Begun", "begin"]
+
+_LEAD_NS = 20 * MS  # between the opening and the first tick, so that the first look is not late already
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A session that is open for recording.
+
+    Attributes:
+        lock: held until nothing is written any more.
+        writer: of the session.
+        user: whose it is.
+        session: its name.
+        zone: IANA name of the zone that its times are shown in.
+        zero: the ``boot`` instant of ``captured_ns`` 0.
+        first: the next tick.
+        last_event: number of the last event.
+        recovered: what was repaired, as a sentence; None for a new session.
+    """
+
+    lock: FolderLock
+    writer: Writer
+    user: str
+    session: str
+    zone: str
+    zero: int
+    first: int = 0
+    last_event: int = 0
+    recovered: str | None = None
+
+
+def begin(folder: Path, user: str, period_ns: int, clocks: Clocks) -> Begun:
+    """Open a session in that folder, which is made if it does not exist. Blocks.
+
+    Raises:
+        UsageError: another recorder writes it; it is closed; it was begun with another period; it is none of ours.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FolderLock(folder / LOCK, f"another proact is recording into {folder}")
+    try:
+        boot, shown_in, name = boot_id() or "", zone(), folder.absolute().name
+        zero, wall = clocks.boot() + _LEAD_NS, clocks.wall() + _LEAD_NS
+        writer = Writer(folder, session=name, user=user, period_ns=period_ns, zone=shown_in, utc_anchor_ns=wall,
+                        meta={"boot_id": boot, "boot_zero_ns": str(zero)})  # fmt: skip
+        try:
+            if writer.recovery is None:
+                return Begun(lock, writer, user, name, shown_in, zero)
+            left = writer.left()
+            zero, first = _continued(left, writer.file, period_ns, boot, zero, wall)
+            writer.set_meta({"boot_id": boot, "boot_zero_ns": zero})
+            if 0 <= left.tick < first - 1:
+                writer.gap(left.tick + 1, first - 1, "missing", "the recorder had died")
+            writer.note(tick=first, kind="resumed")
+            user, name = left.meta.get("user", user), left.meta.get("session", name)
+            return Begun(lock, writer, user, name, shown_in, zero, first, left.event, writer.recovery.sentence)
+        except BaseException:
+            writer.abandon()
+            raise
+    except BaseException:
+        lock.release()
+        raise
+
+
+def _continued(left: Left, file: Path, period_ns: int, boot: str, now: int, wall: int) -> tuple[int, int]:
+    """Zero and next tick of a session that goes on at ``now`` (``wall`` by the calendar).
+
+    Zero stays the instant that it was: by the clock where the machine has not been started anew, else by the calendar,
+    as long as that does not put the new rows before the old ones.
+    """
+    period = int(left.meta.get("period_ns", period_ns))
+    if period != period_ns:
+        raise InputError(file, f"begun with a period of {show_duration(period)}, and goes on only with that")
+    reached = max(left.captured_ns, left.tick * period) + period
+    if boot and left.meta.get("boot_id") == boot:
+        zero = int(left.meta["boot_zero_ns"])
+    else:
+        since = wall - int(left.meta["utc_anchor_ns"]) if "utc_anchor_ns" in left.meta else 0
+        zero = now - max(since, reached)
+    return zero, max(-(-(now - zero) // period), left.tick + 1)
