@@ -41,7 +41,8 @@ class Window:
         title_cut: the title was longer than ``TITLE_LIMIT``.
         kind: what sort of window, in the words of EWMH: ``normal``, ``dialog``, ``dock`` (panels and task bars, which
             show the titles of other windows), ``desktop``, ``notification``, ``menu`` …, or ``popup`` for one that no
-            window manager looks after.
+            window manager looks after. ``tab`` is the mere title bar of a window that lies behind others, ``listed`` a
+            window that is not on the screen, at the place of a panel that may show its title.
     """
 
     app: str | None
@@ -71,7 +72,8 @@ class Windows(Protocol):
     def visible(self) -> list[Window] | None:
         """Windows that are mapped and not minimised, front to back, on all monitors.
 
-        Covered windows are among them, and so are menus and pop-ups. None where it cannot be told, which is not the
+        Covered windows are among them, and so are menus and pop-ups, and titles of others where the desktop shows them
+        (kinds ``tab`` and ``listed``). None where it cannot be told, which is not the
         same as an empty list; a window that cannot be asked is listed with None in its fields.
         """
         ...

@@ -10,6 +10,7 @@ import json
 import socket
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.core.operators import operators
@@ -27,6 +28,13 @@ _GET_TREE = 4
 _TIMEOUT_S = 1.0
 _LARGEST = 1 << 25  # of a tree in bytes; 200 windows take some 300 KB
 _LOCK_EVERY_NS = 5 * SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    node: Mapping[str, Any]
+    parent: Mapping[str, Any]
+    floats: bool
 
 
 class SwayWindows:
@@ -51,7 +59,7 @@ class SwayWindows:
         return None if tree is None else focused(tree)
 
     def visible(self) -> list[Window] | None:
-        """The windows on all outputs, floating ones first, then the tiled ones."""
+        """The windows on all outputs: tabs behind others, full screen, floating, tiled."""
         tree = self._tree()
         return None if tree is None else on_screen(tree)
 
@@ -81,14 +89,22 @@ class SwayWindows:
 
 def focused(tree: Mapping[str, Any]) -> Window | None:
     """The window that has the focus, of a ``get_tree`` answer."""
-    found = [item for item in _leaves(tree) if item[0].get("focused") is True]
-    return _window(*found[0]) if found else None
+    for leaf in _leaves(tree):
+        if leaf.node.get("focused") is True:
+            return _window(leaf.node)
+    return None
 
 
 def on_screen(tree: Mapping[str, Any]) -> list[Window]:
-    """The windows that are to be seen, front to back, of a ``get_tree`` answer; tabs behind others are not."""
-    shown = [item for item in _leaves(tree) if item[0].get("visible") is True]
-    return [_window(*item) for item in sorted(shown, key=_depth)]
+    """The windows that are to be seen, front to back, of a ``get_tree`` answer.
+
+    Of a window that lies behind another in tabs or a stack, the bar with its title is to be seen: that bar is what is
+    listed then, as ``kind`` ``tab``.
+    """
+    leaves = _leaves(tree)
+    shown = sorted((leaf for leaf in leaves if leaf.node.get("visible") is True), key=_layer)
+    tabs = [tab for leaf in leaves if leaf.node.get("visible") is False and (tab := _tab(leaf)) is not None]
+    return tabs + [_window(leaf.node) for leaf in shown]
 
 
 def _request(path: str, kind: int) -> bytes:
@@ -114,38 +130,51 @@ def _read(wire: socket.socket, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _leaves(tree: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], bool]]:
-    """Nodes that are windows, most recently focused first, and whether each floats or lies in one that does."""
-    found: list[tuple[Mapping[str, Any], bool]] = []
-    stack: list[tuple[Mapping[str, Any], bool]] = [(tree, False)]  # not recursion: a tree may be of any depth
+def _leaves(tree: Mapping[str, Any]) -> list[_Leaf]:
+    """The windows of a tree, most recently focused first."""
+    found: list[_Leaf] = []
+    stack = [_Leaf(tree, {}, False)]  # not recursion: a tree may be of any depth
     while stack:
-        node, floats = stack.pop()
-        floats = floats or node.get("type") == "floating_con"
-        inside = [n for key in ("nodes", "floating_nodes") for n in _list(node.get(key)) if isinstance(n, dict)]
-        if not inside and node.get("type") in ("con", "floating_con") and "pid" in node:
-            found.append((node, floats))
-        rank = {number: place for place, number in enumerate(_list(node.get("focus"))) if isinstance(number, int)}
+        node = stack.pop()
+        inside = _inside(node.node)
+        floats = node.floats or node.node.get("type") == "floating_con"
+        if not inside and node.node.get("type") in ("con", "floating_con") and "pid" in node.node:
+            found.append(_Leaf(node.node, node.parent, floats))
+        rank = {number: place for place, number in enumerate(_list(node.node.get("focus"))) if isinstance(number, int)}
         inside.sort(key=lambda n: rank.get(_int(n.get("id")) or 0, len(rank)), reverse=True)
-        stack += [(n, floats) for n in inside]
+        stack += [_Leaf(child, node.node, floats) for child in inside]
     return found
 
 
-def _depth(item: tuple[Mapping[str, Any], bool]) -> int:
+def _inside(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [n for key in ("nodes", "floating_nodes") for n in _list(node.get(key)) if isinstance(n, dict)]
+
+
+def _layer(leaf: _Leaf) -> int:
     """Which layer a window is in: full screen, floating, tiled."""
-    node, floats = item
-    return 0 if node.get("fullscreen_mode") else 1 if floats else 2
+    return 0 if leaf.node.get("fullscreen_mode") else 1 if leaf.floats else 2
 
 
-def _window(node: Mapping[str, Any], floats: bool) -> Window:
+def _tab(leaf: _Leaf) -> Window | None:
+    """The title bar of a window that lies behind another; None where there is none to be seen."""
+    bar, around = _rect(leaf.node.get("deco_rect")), _rect(leaf.parent.get("rect"))
+    x, y, width, height = bar
+    if not width or not height or x is None or y is None or around[0] is None or around[1] is None:
+        return None
+    if not any(other.node.get("visible") is True for other in _leaves(leaf.parent)):
+        return None  # all of it is out of sight, on another workspace
+    return replace(_window(leaf.node), x=around[0] + x, y=around[1] + y, width=width, height=height, kind="tab")
+
+
+def _window(node: Mapping[str, Any]) -> Window:
     x11 = node.get("window_properties")
     wm_class = _text(x11.get("class")) if isinstance(x11, dict) else None
     app_id, pid = _text(node.get("app_id")), _int(node.get("pid"))
     title = _text(node.get("name"))
     line, cut = one_line(title) if title is not None else (None, False)
-    rect, bar = node.get("rect"), node.get("deco_rect")
-    x, y, width, height = (_int(rect.get(key)) if isinstance(rect, dict) else None for key in _SIDES)
-    above = _int(bar.get("height")) if isinstance(bar, dict) else None
-    if above and y is not None and height is not None:
+    x, y, width, height = _rect(node.get("rect"))
+    above = _rect(node.get("deco_rect"))[3]
+    if above and y is not None and height is not None:  # the title bar lies on top of what sway calls the rectangle
         y, height = y - above, height + above
     return Window(
         app=app_id or wm_class or (processes.name(pid) if pid else None),
@@ -163,7 +192,10 @@ def _window(node: Mapping[str, Any], floats: bool) -> Window:
     )
 
 
-_SIDES = ("x", "y", "width", "height")
+def _rect(value: object) -> tuple[int | None, int | None, int | None, int | None]:
+    if not isinstance(value, dict):
+        return None, None, None, None
+    return _int(value.get("x")), _int(value.get("y")), _int(value.get("width")), _int(value.get("height"))
 
 
 def _list(value: object) -> list[Any]:

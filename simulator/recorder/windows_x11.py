@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from simulator.core.operators import operators
@@ -27,16 +28,17 @@ _CHILDREN = 64  # of one window that are looked through for clients
 
 _CHECK, _ACTIVE, _MANAGER_STATE = "_NET_SUPPORTING_WM_CHECK", "_NET_ACTIVE_WINDOW", "WM_STATE"
 _LIST, _DESKTOP, _SAVER = "_NET_CLIENT_LIST", "_NET_CURRENT_DESKTOP", "_SCREENSAVER_STATUS"
+_SHADOW = "_GTK_FRAME_EXTENTS"
+_WIDEST_SHADOW = 64  # pixels; nobody hides behind a wider one
 _ICONIC = 3
 _EVERY_DESKTOP = 0xFFFFFFFF
-_STATES = ["_NET_WM_STATE_SHADED", "_NET_WM_STATE_HIDDEN"]
 _TYPES = [
     *["NORMAL", "DIALOG", "DOCK", "DESKTOP", "TOOLBAR", "MENU", "UTILITY", "SPLASH"],
     *["DROPDOWN_MENU", "POPUP_MENU", "TOOLTIP", "NOTIFICATION", "COMBO", "DND"],
 ]
 _FIELDS = (
     _MANAGER_STATE, "_NET_WM_STATE", "_NET_WM_DESKTOP", "_NET_WM_NAME", "WM_NAME", "WM_CLASS", "_NET_WM_PID",
-    "WM_CLIENT_MACHINE", "_NET_WM_WINDOW_TYPE",
+    "WM_CLIENT_MACHINE", "_NET_WM_WINDOW_TYPE", _SHADOW,
 )  # fmt: skip
 # These keep windows of other desktops mapped, for their previews; with all others what is mapped is on the screen, on a
 # second monitor perhaps, which some give a desktop of its own.
@@ -69,7 +71,11 @@ class X11Windows:
         return self._ask(_foreground)
 
     def visible(self) -> list[Window] | None:
-        """Frames that are mapped, front to back, with menus and pop-ups; iconified ones are not."""
+        """Frames that are mapped, front to back, with menus and pop-ups.
+
+        Where there is a panel, windows that are iconified or on another desktop come first, with the panel's place and
+        ``listed`` as kind: its task bar may show their titles.
+        """
         found = self._ask(_visible)
         self._locker = None if found is None else found[1] or any(is_locker(window.app) for window in found[0])
         return None if found is None else found[0]
@@ -145,16 +151,32 @@ def _visible(link: Link) -> tuple[list[Window], bool]:
     places = link.places([link.root, *frames])
     screen = places.pop(link.root)
     frames = [frame for frame in frames if frame in places and _overlap(places[frame], screen)]
-    clients = _clients(link, frames, _numbers(top.get(_LIST)) if manager is not None else ())
-    fields = link.properties([client for frame in frames for client in clients[frame]], _FIELDS)
-    windows = []
-    for frame in frames:
-        for client in clients[frame]:
-            of = fields[client]
-            if of is not None and not _is_hidden(link, of, desktop):
-                windows.append(_window(link, client, of, places[frame]))
+    listed = _numbers(top.get(_LIST)) if manager is not None else ()
+    clients = _clients(link, frames, listed)
+    fields = link.properties(dict.fromkeys([*(c for frame in frames for c in clients[frame]), *listed]), _FIELDS)
+    there = {client: of for client, of in fields.items() if of is not None}
+    shown = {
+        client: places[frame]
+        for frame in frames
+        for client in clients[frame]
+        if client in there and not _is_hidden(link, there[client], desktop)
+    }
+    windows = [_window(link, client, there[client], place) for client, place in shown.items()]
+    hidden = [
+        _window(link, client, there[client], None) for client in listed if client in there and client not in shown
+    ]
     saver = top.get(_SAVER)
-    return windows, saver is not None and _first(saver) == link.atom("LOCK")
+    return _on_panels(windows, hidden) + windows, saver is not None and _first(saver) == link.atom("LOCK")
+
+
+def _on_panels(windows: Sequence[Window], hidden: Sequence[Window]) -> list[Window]:
+    """Windows that are not on the screen, at the places of the panels that may show their titles."""
+    return [
+        replace(window, x=panel.x, y=panel.y, width=panel.width, height=panel.height, kind="listed")
+        for panel in windows
+        if panel.kind == "dock"
+        for window in hidden
+    ]
 
 
 def _manager(link: Link, top: dict[str, Property]) -> str | None:
@@ -248,6 +270,7 @@ def _is_hidden(link: Link, fields: dict[str, Property], desktop: int | None) -> 
 
 def _window(link: Link, client: int, fields: dict[str, Property], place: Place | None) -> Window:
     title, cut = _title(link, fields)
+    place = _without_shadow(place, _numbers(fields.get(_SHADOW)))
     named = fields.get("WM_CLASS")
     wm_class = class_of(named.data) if named is not None else None
     if wm_class is not None:
@@ -295,6 +318,15 @@ def _kind(link: Link, fields: dict[str, Property]) -> str:
             if number == link.atom(f"_NET_WM_WINDOW_TYPE_{word}"):
                 return word.lower()
     return "normal" if _MANAGER_STATE in fields else "popup"
+
+
+def _without_shadow(place: Place | None, extents: Sequence[int]) -> Place | None:
+    """The place without the see-through edges that programs with title bars of their own keep around them."""
+    if place is None or len(extents) != 4 or max(extents) > _WIDEST_SHADOW:
+        return place
+    left, right, top, bottom = extents
+    width, height = place.width - left - right, place.height - top - bottom
+    return Place(place.x + left, place.y + top, width, height) if width > 0 and height > 0 else place
 
 
 def _overlap(place: Place, screen: Place) -> bool:
