@@ -19,6 +19,7 @@ COMMANDS = {
     "run": ("simulator.cli.run:run", "Play one agent over recorded sessions and score it."),
     "score": ("simulator.cli.score:score", "Score a run again from its logs, without its agent."),
     "dataset": ("simulator.cli.dataset:dataset", "Import, check and describe recordings."),
+    "forget": ("simulator.cli.forget:forget", "Forget a user: recordings, history, and the words in run logs."),
     "list": ("simulator.cli.catalogue:listing", "List agents, memories, scorers, sources, policies and the like."),
     "doctor": ("simulator.cli.doctor:doctor", "Look at this machine and say what works."),
 }

@@ -1,0 +1,348 @@
+"""Forgetting what a run folder holds of a user: the words go, the numbers stay and can still be scored.
+
+All of a user: each of their units is written anew without words, name and date under a key that says nothing, then
+``run.json`` names that one, then the old folder goes, its log last. A stretch of time: from its start on nothing that
+an agent said stays, since it may quote what it remembered, and needs in the stretch lose the user's question. Hashes
+in ``run.json`` and in the log's head follow, so ``proact score`` reads the run as before; ``scores.json`` is removed,
+it can be computed again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from simulator.core.errors import InputError
+from simulator.core.faults import told
+from simulator.core.lock import FolderLock
+from simulator.privacy.disk import remove, remove_tree, replace
+from simulator.privacy.items import Item, Unreached
+from simulator.privacy.scrub import GONE, Scrubber
+from simulator.privacy.span import Span
+
+__all__ = ["is_run", "plan_run", "users_of"]
+
+RUN, SCORES, LOG, TRUTH, TRACES, TWIN, LOCK = (
+    "run.json", "scores.json", "decisions.jsonl", "truth.json", "errors.txt", "twin", ".lock")  # fmt: skip
+FORGOTTEN = "forgotten"
+_CASSETTES = "cassettes"
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder looks like a run's."""
+    return (folder / RUN).is_file() or (folder / "units").is_dir()
+
+
+def users_of(run: Path) -> set[str]:
+    """Whose units a run holds; nobody's where it cannot be read."""
+    try:
+        told_of = _json(run / RUN) if (run / RUN).is_file() else {}
+        heads = [*(unit.header for unit in _units(run, told_of)), *told_of.get("resolved", {}).values()]
+    except InputError:
+        return set()
+    return {str(head["user"]) for head in heads if "user" in head} - {FORGOTTEN}
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    key: str
+    folder: Path
+    header: Mapping[str, Any]  # of its log; empty where there is none
+    cut_ns: int | None = None  # words go from this instant of its stream on; None: all of them
+
+
+def plan_run(run: Path, user: str, span: Span, played_as: frozenset[tuple[str, str]]) -> Item | Unreached | None:
+    """What of a run is the user's; None for nothing.
+
+    Args:
+        run: its folder.
+        user: whose.
+        span: when.
+        played_as: (user, session) under which recordings of the user were played by scenarios that name somebody else.
+
+    Raises:
+        InputError: ``run.json`` cannot be read.
+    """
+    told_of = _json(run / RUN) if (run / RUN).is_file() else {}
+    found = [unit for unit in _units(run, told_of) if _is_of(unit, told_of, user, played_as)]
+    units = found if span.everything else [u for unit in found if (u := _in_span(unit, span)) is not None]
+    if not units:
+        return None
+    texts = frozenset(text for unit in units for text in _said(unit))
+    played = sum(bool(unit.header) for unit in units)
+    said = f"{played} unit{'' if played == 1 else 's'}: what was said goes, numbers stay"
+    names = tuple(sorted({user, *(str(u.header.get("session") or u.key) for u in units)})) if span.everything else ()
+    if span.everything:
+        return Item("run", run, said, lambda: _forget_all(run, user, units, names), texts)
+    pending = [unit for unit in units if _is_changed(unit, span)]
+    if not pending and all(_json(run / RUN) == _summed_up(run, told_of, unit) for unit in units):
+        return None
+    return Item("run", run, said, lambda: _forget_span(run, units, span), texts)
+
+
+def _units(run: Path, told_of: Mapping[str, Any]) -> Iterator[_Unit]:
+    """Every unit that ``run.json`` names or that lies in the folder."""
+    there = sorted(p.name for p in (run / "units").iterdir() if p.is_dir()) if (run / "units").is_dir() else []
+    for key in sorted({*there, *told_of.get("resolved", {})}):
+        folder = run / "units" / key
+        yield _Unit(key, folder, _head(folder / LOG))
+
+
+def _is_of(unit: _Unit, told_of: Mapping[str, Any], user: str, played_as: frozenset[tuple[str, str]]) -> bool:
+    resolved = told_of.get("resolved", {}).get(unit.key, {})
+    truth = _json(unit.folder / TRUTH) if not unit.header and (unit.folder / TRUTH).is_file() else {}
+    whose = {(str(said.get("user")), str(said.get("session"))) for said in (unit.header, resolved, truth) if said}
+    return any(name == user or (name, session) in played_as for name, session in whose)
+
+
+def _in_span(unit: _Unit, span: Span) -> _Unit | None:
+    """The unit with the instant from which on words go; None if it ended before."""
+    zero, end = unit.header.get("utc_anchor_ns"), unit.header.get("end_ns")
+    if not isinstance(zero, int) or not isinstance(end, int):
+        return _Unit(unit.key, unit.folder, unit.header)  # nobody knows when it was: all of it
+    if span.start_ns is not None and zero + end <= span.start_ns:
+        return None
+    # A run of a later session may quote the stretch from memory: words go there too, from its beginning.
+    return _Unit(unit.key, unit.folder, unit.header, 0 if span.start_ns is None else max(0, span.start_ns - zero))
+
+
+def _forget_all(run: Path, user: str, units: list[_Unit], names: tuple[str, ...]) -> list[Unreached]:
+    with _locked(run):
+        told_of = _json(run / RUN) if (run / RUN).is_file() else {}
+        resolved, results = dict(told_of.get("resolved", {})), dict(told_of.get("units", {}))
+        for unit in units:
+            head, result = resolved.pop(unit.key, {}), results.pop(unit.key, {})
+            if not unit.header:
+                continue  # never played
+            key = f"{FORGOTTEN}-{sha256((unit.folder / LOG).read_bytes()).hexdigest()[:8]}"
+            header = _rewrite(unit.folder, run / "units" / key, key, names)
+            if (unit.folder / TWIN / LOG).is_file():
+                _rewrite(unit.folder / TWIN, run / "units" / key / TWIN, key, names)
+            same = {k: v for k, v in header.items() if k not in ("kind", "schema")}
+            resolved[key] = {k: same[k] for k in head if k in same} if head else same
+            results[key] = _result(result or results.get(key, {}), run / "units" / key / LOG)
+        if told_of:
+            made = {**told_of, "identity": _digest(resolved), "resolved": resolved, "units": results}
+            made["given"] = _without_names(told_of.get("given"), names)
+            _write_json(run / RUN, made)
+        _drop_derived(run)
+        for unit in units:
+            remove_tree(unit.folder, last=unit.folder / LOG if unit.header else None)
+    return _others(run)
+
+
+def _rewrite(old: Path, new: Path, key: str, words: tuple[str, ...]) -> dict[str, Any]:
+    """A unit's log and truth without words, names and dates, into another folder; the new log's header."""
+    new.mkdir(parents=True, exist_ok=True)
+    scrubber = Scrubber()
+    truth = scrubber.truth(_json(old / TRUTH)) | {"session": key, "user": FORGOTTEN}
+    replace(new / TRUTH, _canonical(truth) + b"\n")
+    lines, header = list[bytes](), dict[str, Any]()
+    for record in _records(old / LOG):
+        if record.get("kind") == "header":
+            names = {"session": key, "user": FORGOTTEN, "utc_anchor_ns": None, "truth": _digest(truth)}
+            header = _without_names(record, words) | {k: v for k, v in names.items() if k in record}
+            lines.append(_line(header))
+        else:
+            lines.append(_line(scrubber.record(record)))
+    replace(new / LOG, b"".join(lines))
+    return header
+
+
+def _forget_span(run: Path, units: list[_Unit], span: Span) -> list[Unreached]:
+    with _locked(run):
+        told_of = _json(run / RUN) if (run / RUN).is_file() else {}
+        for unit in units:
+            for folder in (unit.folder, unit.folder / TWIN):
+                for path, content in _without_span(folder, unit, span).items():
+                    replace(path, content)
+                remove(folder / TRACES) if folder.is_dir() else None
+            told_of = _summed_up(run, told_of, unit)
+        if told_of:
+            _write_json(run / RUN, told_of)
+        _drop_derived(run)
+    return _others(run)
+
+
+def _without_span(folder: Path, unit: _Unit, span: Span) -> dict[Path, bytes]:
+    """The files of a unit (or its twin) as they ought to be."""
+    out: dict[Path, bytes] = {}
+    zero, cut_ns = unit.header.get("utc_anchor_ns"), unit.cut_ns or 0
+
+    def touched(start_ns: int, end_ns: int) -> bool:
+        return not isinstance(zero, int) or span.touches(zero + start_ns, zero + end_ns)
+
+    truth = _json(folder / TRUTH) if (folder / TRUTH).is_file() else None
+    if truth is not None:
+        if touched(0, int(unit.header.get("end_ns", 0))):  # else a later session: its own truth is not of the stretch
+            truth = Scrubber().truth(truth, touched)
+        out[folder / TRUTH] = _canonical(truth) + b"\n"
+    if (folder / LOG).is_file():
+        scrubber = Scrubber(_known(folder / LOG, truth or {}, cut_ns))
+        digest = None if truth is None else _digest(truth)
+        out[folder / LOG] = b"".join(_line(_cut(r, scrubber, cut_ns, digest)) for r in _records(folder / LOG))
+    return out
+
+
+def _known(log: Path, truth: Mapping[str, Any], cut_ns: int) -> frozenset[str]:
+    """Threads and intentions that stand in the part of a unit that stays: there is no use in renaming them after it."""
+    known = {n["intention"] for part in ("opportunities", "assists", "moments") for n in truth.get(part, ())}
+    for record in _records(log):
+        if not _is_after(record, cut_ns):
+            known.update(o.get(key) for o in record.get("offers", ()) for key in ("thread", "intention"))
+    return frozenset(word for word in known if isinstance(word, str))
+
+
+def _cut(record: dict[str, Any], scrubber: Scrubber, cut_ns: int, truth: str | None) -> dict[str, Any]:
+    if record.get("kind") == "header":
+        return record if truth is None else record | {"truth": truth}
+    return scrubber.record(record) if _is_after(record, cut_ns) else record
+
+
+def _is_after(record: Mapping[str, Any], cut_ns: int) -> bool:
+    """Whether a record may hold words that were said from then on. Folded silences hold none."""
+    ended = record.get("actionable_ns", record.get("done_ns"))
+    return record.get("kind") != "silence" and (not isinstance(ended, int) or ended >= cut_ns)
+
+
+def _is_changed(unit: _Unit, span: Span) -> bool:
+    folders = (unit.folder, unit.folder / TWIN)
+    changed = any(p.read_bytes() != new for f in folders for p, new in _without_span(f, unit, span).items())
+    return changed or any((f / TRACES).exists() for f in folders)
+
+
+def _summed_up(run: Path, told_of: Mapping[str, Any], unit: _Unit) -> dict[str, Any]:
+    """``run.json`` as it ought to be once the unit's files have changed."""
+    if unit.key not in told_of.get("resolved", {}):
+        return dict(told_of)
+    head, result = told_of["resolved"][unit.key], told_of.get("units", {}).get(unit.key, {})
+    header = _head(unit.folder / LOG)
+    resolved = {**told_of["resolved"], unit.key: head | {k: header[k] for k in ("truth",) if k in header}}
+    results = {**told_of.get("units", {}), unit.key: _result(result, unit.folder / LOG)}
+    return {**told_of, "identity": _digest(resolved), "resolved": resolved, "units": results}
+
+
+def _result(result: Mapping[str, Any], log: Path) -> dict[str, Any]:
+    """How a unit went, without the words of an agent's error; with the hash of its log."""
+    made = dict(result)
+    if isinstance(made.get("error"), str):
+        made["error"] = GONE
+    if "memory_stats" in made:
+        made["memory_stats"] = Scrubber().record(made["memory_stats"])
+    if isinstance(made.get("log_sha256"), str) and log.is_file():
+        made["log_sha256"] = sha256(log.read_bytes()).hexdigest()
+    return made
+
+
+def _said(unit: _Unit) -> Iterator[str]:
+    """What a unit's files hold in words, for finding copies of it."""
+    if (unit.folder / TRUTH).is_file():
+        raw = _json(unit.folder / TRUTH)
+        yield from (n["query"] for part in ("opportunities", "assists", "moments") for n in raw[part] if n.get("query"))
+    for record in _records(unit.folder / LOG) if (unit.folder / LOG).is_file() else ():
+        yield from (o["text"] for o in record.get("offers", ()) if isinstance(o, dict) and o.get("text"))
+
+
+def _drop_derived(run: Path) -> None:
+    """What can be computed again, model calls on tape, and what a killed writer left half written."""
+    remove(run / SCORES)
+    remove_tree(run / _CASSETTES)
+    for part in sorted(run.rglob("*.part")):
+        remove_tree(part)
+
+
+def _others(run: Path) -> list[Unreached]:
+    known = {RUN, SCORES, LOCK, "units"}
+    return [
+        Unreached(path, "a file in the run's folder that proact did not make there")
+        for path in sorted(run.iterdir())
+        if path.name not in known
+    ]
+
+
+class _locked:
+    """Nobody plays into the run while its files change."""
+
+    def __init__(self, run: Path) -> None:
+        self._run = run
+
+    def __enter__(self) -> None:
+        self._lock = FolderLock(self._run / LOCK, f"a run is being played into {self._run}: wait for it and call again")
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+
+def _without_names(value: Any, names: tuple[str, ...]) -> Any:
+    """What was typed, without the name of the user or of a session where it stands alone between other signs."""
+    if isinstance(value, str):
+        for name in names:
+            value = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", GONE, value)
+        return value
+    if isinstance(value, list):
+        return [_without_names(one, names) for one in value]
+    return {k: _without_names(v, names) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    """The whole lines of a log; a torn last one is dropped.
+
+    Raises:
+        InputError: a line that is not a record.
+    """
+    with told(path):
+        lines = path.read_bytes().split(b"\n")
+        for line in lines[:-1]:
+            record = json.loads(line)
+            if not isinstance(record, dict):
+                raise ValueError("not a record")
+            yield record
+
+
+def _head(path: Path) -> dict[str, Any]:
+    """The first line of a log; empty if it is not there or says nothing."""
+    if not path.is_file():
+        return {}
+    with told(path), path.open("rb") as stream:
+        line = stream.readline()
+        if not line.endswith(b"\n"):
+            return {}
+        header = json.loads(line)
+        return header if isinstance(header, dict) and header.get("kind") == "header" else {}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    with told(path):
+        value = json.loads(path.read_bytes())
+        if not isinstance(value, dict):
+            raise InputError(path, "a JSON object")
+        return value
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    return _encoded(record, separators=(",", ":")) + b"\n"
+
+
+def _canonical(value: Any) -> bytes:
+    """As ``session.truth`` and ``runs.folder`` write what they hash."""
+    return _encoded(value, separators=(",", ":"), sort_keys=True)
+
+
+def _digest(value: Any) -> str:
+    return sha256(_canonical(value)).hexdigest()
+
+
+def _write_json(path: Path, value: Any) -> None:
+    replace(path, _encoded(value, indent=1) + b"\n")
+
+
+def _encoded(value: Any, **how: Any) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, **how).encode()
+    except UnicodeEncodeError:  # half a surrogate pair in somebody's text
+        return json.dumps(value, allow_nan=False, **how).encode()

@@ -1,0 +1,183 @@
+"""Forgetting rows of files that hold an event a line: histories, stored memories, accounts of imports.
+
+Whose a row is says its own column, or else the scenarios that name the table. What cannot be placed in time goes with
+the stretch: nobody can show that it is of another one. Lines that stay keep their bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from simulator.core.calendar import parse_utc_ns
+from simulator.core.errors import InputError
+from simulator.core.faults import told
+from simulator.core.types import SECOND
+from simulator.privacy.disk import remove, replace
+from simulator.privacy.items import Item, Place, Unreached
+from simulator.privacy.span import Span
+from simulator.session.history import COLUMNS
+
+__all__ = ["ACCOUNT", "PAST", "is_table", "plan_account", "plan_memory", "plan_table"]
+
+PAST, ACCOUNT = "past.jsonl", "import.json"
+_TEXTS = ("title", "summary", "query")
+_Line = tuple[bytes, Mapping[str, Any] | None]  # its bytes and its row; {}: a head or a blank, None: not readable
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is an event table as histories are: it has ``start`` and ``end`` and no unknown column."""
+    try:
+        with told(path):
+            row = next((row for _, row in _lines(path) if row), None)
+    except InputError:
+        return False
+    return row is not None and {"start", "end"} <= set(row) <= set(COLUMNS)
+
+
+def plan_table(path: Path, user: str, span: Span, places: Sequence[Place]) -> Item | Unreached | None:
+    """What of a history is the user's; None for nothing.
+
+    Args:
+        path: ``.jsonl`` or ``.csv``.
+        user: whose.
+        span: when.
+        places: the scenarios that name the table, each with whose it is there and since when times count.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    owners = sorted({place.user for place in places})
+    with told(path):
+        lines = list(_lines(path))
+    rows = [row for _, row in lines if row]
+    if user in owners and len(owners) > 1 and not all(row.get("user") for row in rows):
+        others = ", ".join(owner for owner in owners if owner != user)
+        return Unreached(path, f"a history that scenarios of {others} name too, and its rows do not say whose they are")
+    owner = owners[0] if owners else None
+
+    def goes(row: Mapping[str, Any] | None) -> bool:
+        if row is None:
+            return owner == user
+        return bool(row) and (row.get("user") or owner) == user and _touches(row, span, places)
+
+    kept = [(line, row) for line, row in lines if not goes(row)]
+    n, n_rows = len(lines) - len(kept), sum(row != {} for _, row in lines)
+    if not n:
+        return None
+    unused = span.everything and n == n_rows and all(owner == user for owner in owners)
+    content = None if unused else b"".join(line for line, _ in kept)
+    stays = _words(row for _, row in kept if row)
+    return Item("history", path, f"{n} of {n_rows} rows", lambda: _put(path, content), _words(rows) - stays)
+
+
+def plan_memory(path: Path, user: str) -> Item | None:
+    """A stored memory's events of the user, all of them: their times count from a session that it does not name, and
+    it can be made anew from what is left of the history.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    with told(path):
+        lines = list(_lines(path))
+    kept = [line for line, row in lines if row and _of_event(row) != user]  # a line that cannot be read goes too
+    gone = [row["event"] for _, row in lines if row and _of_event(row) == user]
+    if not gone:
+        return None
+    said = f"{len(gone)} of {len(lines)} remembered events, whenever they were"
+    texts = frozenset(e[key] for e in gone for key in ("title", "summary") if isinstance(e.get(key), str))
+    return Item("memory", path, said, lambda: _put(path, b"".join(kept) or None), texts)
+
+
+def plan_account(path: Path, user: str, span: Span) -> Item | None:
+    """The account of an import: its lines on the user, or with a span their examples.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    with told(path):
+        lines = json.loads(path.read_bytes())
+    if not isinstance(lines, list) or not all(isinstance(line, dict) and "outcome" in line for line in lines):
+        return None
+    mine = [line for line in lines if line.get("user") == user]
+    if span.everything:
+        kept = [line for line in lines if line not in mine]
+        content = None if all(line.get("user") in (user, "", None) for line in kept) else _json(kept)
+        return Item("account", path, f"{len(mine)} lines", lambda: _put(path, content)) if mine else None
+    if not any(line.get("examples") for line in mine):
+        return None
+    content = _json([{**line, "examples": []} if line in mine else line for line in lines])
+    return Item("account", path, "its examples", lambda: _put(path, content))
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n"
+
+
+def _put(path: Path, content: bytes | None) -> list[Unreached]:
+    if content is None:
+        remove(path)
+    else:
+        replace(path, content)
+    return []
+
+
+def _of_event(row: Mapping[str, Any]) -> Any:
+    event = row.get("event")
+    return event.get("user") if isinstance(event, dict) else None
+
+
+def _lines(path: Path) -> Iterator[_Line]:
+    """Each line with its end, and the row that it holds."""
+    data = path.read_bytes()
+    if path.suffix.lower() == ".csv":
+        yield from _csv_lines(data.decode("utf-8-sig"))
+        return
+    for line in data.splitlines(keepends=True):
+        try:
+            row = json.loads(line) if line.strip() else {}
+        except (ValueError, RecursionError):
+            row = None
+        yield line, row if isinstance(row, dict) else None
+
+
+def _csv_lines(text: str) -> Iterator[_Line]:
+    """The head, then each row with the lines that it spans: a quoted field may hold ends of lines."""
+    csv.field_size_limit(2**31 - 1)
+    lines = list(io.StringIO(text, newline=""))
+    reader, done, head = csv.reader(lines), 0, list[str]()
+    for fields in reader:
+        raw = "".join(lines[done : reader.line_num]).encode()
+        done = reader.line_num
+        yield raw, {k: v for k, v in zip(head, fields, strict=False) if v} if head else {}
+        head = head or fields
+
+
+def _touches(row: Mapping[str, Any], span: Span, places: Sequence[Place]) -> bool:
+    """Whether an event was in the span, seen from any of the places that the table has; unknown counts as yes."""
+    if span.everything:
+        return True
+    for zero in [place.zero_ns for place in places] or [None]:
+        ends = [_instant(row.get(key), zero) for key in ("start", "end")]
+        if ends[0] is None or ends[1] is None or span.touches(ends[0], ends[1]):
+            return True
+    return False
+
+
+def _instant(value: Any, zero_ns: int | None) -> int | None:
+    try:
+        return None if zero_ns is None else zero_ns + round(float(value) * SECOND)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    try:
+        return parse_utc_ns(str(value))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _words(rows: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    return frozenset(row[key] for row in rows for key in _TEXTS if isinstance(row.get(key), str))
