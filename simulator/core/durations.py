@@ -7,12 +7,13 @@ from decimal import Decimal
 
 __all__ = ["parse_duration", "show_duration"]
 
-_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
-_FORM = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|min|h)\s*")
+_MIN = 60 * 10**9
+_UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": _MIN, "min": _MIN, "h": 60 * _MIN}
+_FORM = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|m|min|h)\s*")
 
 
 def parse_duration(text: str) -> int:
-    """``350ms``, ``1.5s``, ``10min`` in nanoseconds; a unit is required.
+    """``350ms``, ``1.5s``, ``10min`` (or ``10m``) in nanoseconds; a unit is required.
 
     >>> parse_duration("350ms"), parse_duration("1.5s")
     (350000000, 1500000000)

@@ -168,8 +168,11 @@ class Recorder:
             own_missing=self._own_missing,
         )
 
-    async def run(self) -> Summary:
-        """Record until ``stop``; the session is closed whatever happens.
+    async def run(self, for_ns: int | None = None) -> Summary:
+        """Record until ``stop``, or so long; the session is closed whatever happens.
+
+        Args:
+            for_ns: how long; None: until ``stop``.
 
         Raises:
             UsageError: the folder holds a closed session, or another recorder writes it.
@@ -177,7 +180,7 @@ class Recorder:
         self._loop = asyncio.get_running_loop()
         self._made = await anyio.to_thread.run_sync(self._open)
         try:
-            await self._record()
+            await self._record(None if for_ns is None else self._parts.begun.first + max(1, for_ns // self.period_ns))
         finally:
             with anyio.CancelScope(shield=True):
                 summary = await anyio.to_thread.run_sync(self._close)
@@ -212,8 +215,9 @@ class Recorder:
         return Summary(self.folder, parts.ticks.next - parts.begun.first, facts.n_rows, facts.n_pictures,
                        facts.n_bytes, facts.gaps, facts.quality, self.recovered, closed)  # fmt: skip
 
-    async def _record(self) -> None:
-        while not self._stopping:
+    async def _record(self, end: int | None) -> None:
+        """Record until somebody stops it, or that tick comes next."""
+        while not self._stopping and (end is None or self._parts.ticks.next < end):
             if (wait := self._parts.ticks.wait_ns()) > 0:
                 await self._rest(wait)
                 continue

@@ -26,7 +26,18 @@ from simulator.screen.pixels import pixels_hash
 from simulator.session.reader import connect
 from simulator.session.schema import APPLICATION_ID, COLUMNS, DDL, FILE_NAME, VERSION
 
-__all__ = ["DENSE", "QUICK", "SMALLEST", "Left", "Recovery", "Writer", "image_path", "pack", "pixels_hash"]
+__all__ = [
+    "DENSE",
+    "QUICK",
+    "SMALLEST",
+    "Left",
+    "Recovery",
+    "Writer",
+    "image_path",
+    "pack",
+    "pixels_hash",
+    "replace_file",
+]
 
 QUICK, DENSE, SMALLEST = 0, 4, 6
 """Methods of lossless WebP. At 1080p: 0.05 s and 370 KB, 0.2 s and 100 KB, 3 s and 75 KB."""
@@ -45,6 +56,21 @@ def pack(image: Image.Image, method: int = DENSE) -> bytes:
     effort = {QUICK: 0, DENSE: 75, SMALLEST: 100}.get(method, 75)
     image.save(packed, "WEBP", lossless=True, quality=effort, method=method, exact=True)
     return packed.getvalue()
+
+
+def replace_file(target: Path, content: bytes) -> None:
+    """Write a file so that it is there whole or, if the disk is full or the process dies, as it was before."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    try:
+        with part.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(target)
+    except OSError:  # a full disk keeps what was written of it
+        part.unlink(missing_ok=True)
+        raise
 
 
 @dataclass(slots=True)
@@ -198,18 +224,7 @@ class Writer:
 
     def put(self, relative: str, content: bytes) -> None:
         """Write a file of the session so that it is there whole or not at all."""
-        target = self.folder / relative
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.with_name(target.name + ".part")
-        try:
-            with part.open("wb") as stream:
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            part.replace(target)
-        except OSError:  # a full disk keeps what was written of it
-            part.unlink(missing_ok=True)
-            raise
+        replace_file(self.folder / relative, content)
 
     def add_rows(self, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Many rows in one transaction, for imports and for making test sessions: about 500,000 rows a second."""
