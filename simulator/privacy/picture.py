@@ -13,8 +13,8 @@ from simulator.privacy.layout import Box
 
 __all__ = ["FILL", "Stencil", "grey", "likeness", "paint", "stencils", "uncovered"]
 
-FILL = (0, 0, 0)
-"""Boxes are filled: what is blurred or made coarse can be read again, at least in principle."""
+FILL = (128, 128, 128)
+"""Boxes are filled, in the colour of what was masked at capture: what is blurred or made coarse can be read again."""
 
 Grey = NDArray[np.uint8]
 _INK = 48  # levels of grey off the background: letters with their edges, not the noise of a picture
