@@ -1,0 +1,116 @@
+"""What a person agrees to before their screen is recorded: shown once, remembered in their configuration folder.
+
+There is one agreement to recording, and one for each host that a screener would send pictures to. A text that changes
+in substance (``_VERSION``) is shown again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from simulator.core.errors import UsageError
+from simulator.core.operators import operators
+from simulator.timing.clock import utc_now
+
+__all__ = ["RECORDING", "obtain", "screening", "state_file", "text"]
+
+RECORDING = "recording"
+
+_VERSION = 1
+_RECORDING_TEXT = """\
+proact is about to record your screen.
+
+What is recorded
+  A picture of your monitors, by default every second, and the application and title of the window in front. Whatever
+  is on the screen is on the picture: messages and names of other people too. No keystrokes, sound, camera, clipboard.
+What is left out
+  Private browsing, password managers, banking and health pages, as far as window titles tell, in any window that is
+  to be seen; plus your own rules (--exclude). They are covered before anything is stored. No list is complete: close
+  what must not be seen, or pause. Chrome says nothing in the titles of private windows but the first page.
+Where, and for how long
+  In the folder that you name, on this machine, unencrypted, until you delete it. proact sends nothing anywhere unless
+  you name a model's address yourself.
+How to stop, and to take back
+  Ctrl-C ends it, p and Enter (or a file named 'pause' in the folder) pauses it. `proact dataset privacy` finds and
+  covers private things in what was recorded; `proact forget` removes any stretch of it and says what it cannot reach.
+If other people can be seen or read on your screen, you may need their consent, and your employer's.
+"""
+_SCREENING_TEXT = """\
+Pictures of your screen will be sent to {host}, which judges how private they are. What is left out by rules is covered
+before. What {host} keeps, and for how long, proact does not know.
+"""
+
+
+def screening(host: str) -> str:
+    """The scope of agreeing that pictures are sent to a host."""
+    return f"screening by {host}"
+
+
+def text(scope: str) -> str:
+    """What is shown for a scope."""
+    if scope == RECORDING:
+        return _RECORDING_TEXT
+    return _SCREENING_TEXT.format(host=scope.removeprefix("screening by "))
+
+
+def state_file(env: Mapping[str, str] = os.environ) -> Path:
+    """Where agreements are kept: ``$XDG_CONFIG_HOME/proact/consent.json``, below ``~/.config`` by default."""
+    given = env.get("XDG_CONFIG_HOME") or env.get("APPDATA") or ""
+    base = Path(given) if Path(given).is_absolute() else Path(env.get("HOME") or Path.home()) / ".config"
+    return base / "proact" / "consent.json"
+
+
+def obtain(
+    *scopes: str,
+    yes: bool,
+    say: Callable[[str], None],
+    ask: Callable[[str], str] | None,
+    env: Mapping[str, str] = os.environ,
+) -> None:
+    """Make sure that somebody agreed, asking where nobody has yet.
+
+    Args:
+        scopes: what is to be agreed to, such as ``RECORDING``.
+        yes: the user said so beforehand (``--yes``): the text is still shown the first time.
+        say: shows a text.
+        ask: asks a question on a terminal and returns the answer; None where there is no terminal.
+        env: for tests.
+
+    Raises:
+        UsageError: nobody agreed.
+    """
+    file = state_file(env)
+    given = _read(file)
+    for scope in scopes:
+        if given.get(scope, {}).get("version") == _VERSION:
+            continue
+        say(text(scope))
+        if not yes:
+            if ask is None:
+                raise UsageError(f"nobody has agreed to {scope} yet, and there is no terminal to ask on: add --yes")
+            if ask("Do you agree? [y/N] ").strip().casefold() not in ("y", "yes"):
+                raise UsageError(f"nothing is recorded: you did not agree to {scope}")
+        given[scope] = {"version": _VERSION, "at": utc_now().isoformat(timespec="seconds")}
+        _write(file, given)
+
+
+def _read(file: Path) -> dict[str, dict[str, Any]]:
+    try:
+        read = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return {k: v for k, v in read.items() if isinstance(v, dict)} if isinstance(read, dict) else {}
+
+
+def _write(file: Path, given: Mapping[str, Mapping[str, Any]]) -> None:
+    part = file.with_name(file.name + ".part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(given, indent=2) + "\n", encoding="utf-8")
+        part.replace(file)
+    except OSError as error:  # agreed all the same; the next recording asks again
+        operators().warning("the agreement could not be kept", reason=error.strerror)
