@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -22,7 +23,8 @@ from simulator.recorder.ledger import Ledger
 from simulator.recorder.looking import SLOW_NS, Eye, Looker, Sight, Unseen
 from simulator.recorder.machine import Usage
 from simulator.recorder.opening import Begun, begin
-from simulator.recorder.saving import Saver
+from simulator.recorder.saving import Rows, Saver
+from simulator.recorder.screener import Screener, ScreenerQueue, Screening
 from simulator.recorder.shots import Budget, Shot, Summary
 from simulator.recorder.status import BEAT, LOCK, PAUSE, Facts, write_beat
 from simulator.recorder.ticks import Clocks, Ticks
@@ -88,7 +90,7 @@ class Recorder:
         period_ns: int = SECOND,
         user: str = "user",
         rules: Exclusions | None = None,
-        screener: Any = None,
+        screener: Screener | None = None,
         budget: Budget | None = None,
         on_shot: Callable[[Shot], None] | None = None,
         on_gap: Callable[[int, int, str], None] | None = None,
@@ -97,7 +99,8 @@ class Recorder:
         self.folder, self.user, self.period_ns = folder, user, period_ns
         self.session = folder.absolute().name
         self.recovered: str | None = None
-        self._screen, self._windows, self._rules, self._screener = screen, windows, rules, screener
+        self._screening = None if screener is None else ScreenerQueue(screener, self._screened)
+        self._screen, self._windows, self._rules = screen, windows, rules
         self._budget, self._clocks = budget or Budget(), clocks or Clocks()
         self._on_shot, self._on_gap = on_shot, on_gap
         self._stopping = self._pausing = False
@@ -166,7 +169,13 @@ class Recorder:
             event_open=parts.ledger.event_open,
             quality=parts.ledger.quality(),
             own_missing=self._own_missing,
+            screened=self._opinions(),
         )
+
+    def _opinions(self) -> dict[str, int]:
+        if self._screening is None:
+            return {}
+        return {"screened": self._screening.n_screened, **dict(sorted(self._screening.unreviewed.items()))}
 
     async def run(self, for_ns: int | None = None) -> Summary:
         """Record until ``stop``, or so long; the session is closed whatever happens.
@@ -179,10 +188,17 @@ class Recorder:
         """
         self._loop = asyncio.get_running_loop()
         self._made = await anyio.to_thread.run_sync(self._open)
+        end = None if for_ns is None else self._parts.begun.first + max(1, for_ns // self.period_ns)
+        screening = None if self._screening is None else asyncio.create_task(self._screening.run())
         try:
-            await self._record(None if for_ns is None else self._parts.begun.first + max(1, for_ns // self.period_ns))
+            await self._record(end)
+            if self._screening is not None:
+                await self._screening.drain()
         finally:
             with anyio.CancelScope(shield=True):
+                if screening is not None:
+                    screening.cancel()
+                    await asyncio.wait([screening])
                 summary = await anyio.to_thread.run_sync(self._close)
         return summary
 
@@ -233,11 +249,19 @@ class Recorder:
                 raise ProactError("the recording ended: nothing can be written any more; the lines above say why")
 
     async def _rest(self, wait_ns: int) -> None:
-        """Wait, unless somebody stops the recording."""
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._stirring, group.cancel_scope, 0)
+        with self._stoppable(0):
             await self._clocks.sleep(wait_ns)
-            group.cancel_scope.cancel()
+
+    @contextmanager
+    def _stoppable(self, grace_ns: int) -> Iterator[None]:
+        """What is awaited within ends so long after somebody stops the recording, done or not."""
+        scope = anyio.CancelScope()
+        listener = asyncio.create_task(self._stirring(scope, grace_ns))
+        try:
+            with scope:
+                yield
+        finally:
+            listener.cancel()
 
     async def _stirring(self, scope: anyio.CancelScope, grace_ns: int) -> None:
         await self._stirred.wait()
@@ -258,10 +282,8 @@ class Recorder:
         if self._pausing:
             return Unseen("paused")
         seen: Sight | Unseen = Unseen("display_lost", "the screen did not answer")
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._stirring, group.cancel_scope, _GRACE_NS)
+        with self._stoppable(_GRACE_NS):
             seen = await self._parts.worker.submit(self._look)
-            group.cancel_scope.cancel()
         return seen
 
     def _look(self) -> Sight | Unseen:
@@ -295,10 +317,22 @@ class Recorder:
         self._trouble, self._own_missing = None, sight.own_missing
         self._last_tick_ns = self._last_row_ns = sight.captured_ns
         self._late.append(sight.captured_ns - tick * self.period_ns)
+        if self._screening is not None:
+            self._screen_it(self._screening, rows)
         self._parts.saver.rows(rows)
         if self._on_shot is not None:
             for shot in shots:
                 self._on_shot(shot)
+
+    def _screen_it(self, screening: ScreenerQueue, rows: Rows) -> None:
+        """Hand new pictures to the screener; what it has said of known ones goes into the rows."""
+        for row, image in rows.rows:
+            row |= screening.columns(row["pixels_hash"])
+            if image is not None:
+                screening.offer(row["pixels_hash"], image, row.get("app_name"), row.get("window_title"))
+
+    def _screened(self, digest: str, screening: Screening) -> None:
+        self._parts.saver.call(lambda writer: writer.screened(digest, **screening.columns()))
 
     def _gap(self, first: int, last: int, reason: str, detail: str | None = None) -> None:
         self._parts.saver.gap(first, last, reason, detail, self._parts.ledger.gap(first * self.period_ns))
