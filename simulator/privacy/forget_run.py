@@ -194,7 +194,7 @@ def _known(log: Path, truth: Mapping[str, Any], cut_ns: int) -> frozenset[str]:
     known = {n["intention"] for part in ("opportunities", "assists", "moments") for n in truth.get(part, ())}
     for record in _records(log):
         if not _is_after(record, cut_ns):
-            known.update(o.get(key) for o in record.get("offers", ()) for key in ("thread", "intention"))
+            known.update(offer.get(key) for offer in _offers(record) for key in ("thread", "intention"))
     return frozenset(word for word in known if isinstance(word, str))
 
 
@@ -245,7 +245,13 @@ def _said(unit: _Unit) -> Iterator[str]:
         raw = _json(unit.folder / TRUTH)
         yield from (n["query"] for part in ("opportunities", "assists", "moments") for n in raw[part] if n.get("query"))
     for record in _records(unit.folder / LOG) if (unit.folder / LOG).is_file() else ():
-        yield from (o["text"] for o in record.get("offers", ()) if isinstance(o, dict) and o.get("text"))
+        yield from (offer["text"] for offer in _offers(record) if offer.get("text"))
+
+
+def _offers(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Of a decision; the log's last line has a count under that name."""
+    offers = record.get("offers")
+    return [offer for offer in offers if isinstance(offer, dict)] if isinstance(offers, list) else []
 
 
 def _drop_derived(run: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +14,6 @@ from simulator.session.store import Writer
 
 START = 1_793_000_000 * SECOND  # UTC of captured_ns 0
 WORD = "zanzibar"  # in every text of sam's
-
-
-def text(where: str) -> str:
-    return f"{WORD} secret of {where}, long enough"
 
 
 @dataclass
@@ -33,14 +30,14 @@ class Home:
     def other(self) -> Path:
         return self.root / "data" / "kim" / "tuesday"
 
-    def files_with(self, word: str) -> list[str]:
-        """Files (and names of files) that hold a word, in whatever letters."""
-        found = []
-        for path in sorted(self.root.rglob("*")):
-            inside = path.is_file() and word.encode().lower() in path.read_bytes().lower()
-            if inside or word.lower() in path.name.lower():
-                found.append(path.relative_to(self.root).as_posix())
-        return found
+    def files_with(self, text: str, *, alone: bool = False) -> list[str]:
+        """Files that hold a text, in whatever letters, or are named by it; ``alone``: not as a part of a word."""
+        wanted = re.compile((rf"(?<![a-z]){text}(?![a-z])" if alone else text).encode(), re.IGNORECASE)
+        return [
+            path.relative_to(self.root).as_posix()
+            for path in sorted(self.root.rglob("*"))
+            if wanted.search(path.name.encode()) or (path.is_file() and wanted.search(path.read_bytes()))
+        ]
 
 
 def record(
