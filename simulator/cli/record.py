@@ -1,0 +1,56 @@
+"""``proact record``: a session of what this screen shows, until Ctrl-C. Light, since ``--help`` shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+__all__ = ["Options", "record"]
+
+
+def _option(help_: str) -> Parameter:
+    return Parameter(help=help_)
+
+
+def _switch(help_: str) -> Parameter:
+    return Parameter(help=help_, negative="")
+
+
+@Parameter(name="*")
+@dataclass
+class Options:
+    """The options of ``proact record``."""
+
+    for_: Annotated[str | None, Parameter(name="--for", help="How long, such as 10m. Default: until Ctrl-C.")] = None
+    period: Annotated[str, _option("Time from one look to the next.")] = "1s"
+    monitor: Annotated[
+        list[int] | None, Parameter(help="A monitor's number, from 1; may be given several times. Default: all.",
+                                    negative="")
+    ] = None  # fmt: skip
+    exclude: Annotated[Path | None, _option("YAML file of what is left out, on top of the built-in list.")] = None
+    user: Annotated[str, _option("Whose session it is.")] = "user"
+    screen_command: Annotated[
+        str | None, _option('A command that writes a picture to its stdout: "grim -t ppm -".')
+    ] = None
+    portal: Annotated[bool, _switch("Through the desktop's sharing dialog (GNOME and KDE on Wayland).")] = False
+    budget: Annotated[str | None, _option("How large the session may become, such as 2GB.")] = None
+    keep_free: Annotated[str, _option("What is left free on the disk.")] = "500MB"
+    screener: Annotated[
+        str | None, _option("Address and model that look at pictures: http://127.0.0.1:8000/v1,qwen.")
+    ] = None
+    yes: Annotated[bool, _switch("What is recorded has been read: do not ask.")] = False
+    json: Annotated[bool, _switch("One JSON record a line on stdout, the last one 'done'.")] = False
+
+
+def record(folder: Path, /, *, options: Options | None = None) -> int:
+    """Record this screen: a row a second, each distinct picture once, the window in front.
+
+    FOLDER becomes the session; one that a crash left is repaired and goes on. Ctrl-C closes it. A file named pause in
+    FOLDER pauses it, and so does p and Enter. Excluded windows are covered before anything is kept.
+    """
+    from simulator.cli.recording import record_all  # what records is imported when something is recorded
+
+    return record_all(folder, options or Options())

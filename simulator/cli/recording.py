@@ -1,0 +1,257 @@
+"""What ``proact record`` does: put a recorder together, watch it, tell people and machines how it goes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import anyio
+
+from simulator.cli.record import Options
+from simulator.cli.speak import Voice
+from simulator.core.durations import parse_duration
+from simulator.core.errors import Exit, UsageError
+from simulator.core.sizes import parse_size, show_size
+from simulator.core.types import SECOND
+from simulator.recorder import screens, windows
+from simulator.recorder.exclusions import Exclusions
+from simulator.recorder.recorder import Recorder
+from simulator.recorder.shots import Budget, Summary
+from simulator.recorder.status import SAID, Facts
+from simulator.timing.clock import real_ns
+
+if TYPE_CHECKING:
+    from simulator.recorder.frames import Screen
+    from simulator.recorder.screener import Screener
+
+__all__ = ["LEAST_PERIOD_NS", "listening", "record_all", "recorder_for", "sentence"]
+
+LEAST_PERIOD_NS = SECOND // 50
+_TELL_NS = 30 * SECOND  # how often a sentence is told where no line can be drawn
+_RECORD_NS = 10 * SECOND  # how often a machine is told
+
+
+def record_all(folder: Path, options: Options) -> int:
+    """Record until somebody stops it; the exit code."""
+    voice = Voice(as_json=options.json)
+    for_ns = None if options.for_ is None else _read("--for", options.for_, parse_duration)
+    recorder = recorder_for(folder, options, voice)
+    summary = anyio.run(_run, recorder, for_ns, voice)
+    return _tell(recorder, summary, voice)
+
+
+def recorder_for(folder: Path, options: Options, voice: Voice) -> Recorder:
+    """A recorder as the options want it, after a look at whether this desktop can be recorded at all.
+
+    Raises:
+        UsageError: it cannot, or an option says what cannot be done.
+    """
+    period_ns = _read("--period", options.period, parse_duration)
+    if period_ns < LEAST_PERIOD_NS:
+        raise UsageError(f"--period: at least 20ms, and '{options.period}' is less")
+    budget = Budget(
+        None if options.budget is None else _read("--budget", options.budget, parse_size),
+        _read("--keep-free", options.keep_free, parse_size),
+    )
+    screener = None if options.screener is None else _screener(options.screener)
+    rules = Exclusions.load(options.exclude)
+    make = screens.choose(command=options.screen_command, portal=options.portal)
+    found = windows.choose()
+    if not options.portal:  # where each opening asks the user, the first look is the test
+        _test(make, options.monitor, voice)
+    if found.visible() is None and not rules.accept_unseen_windows:
+        why = f" ({found.why})" if isinstance(found, windows.NoWindows) and found.why else ""
+        raise UsageError(
+            f"which windows are to be seen cannot be told here{why}, so nothing that is excluded could be covered: to "
+            "record all the same, write `accept_unseen_windows: true` into a YAML file and give it with --exclude"
+        )
+    return Recorder(
+        folder,
+        screens.KeptScreen(make, monitors=options.monitor),
+        found,
+        period_ns=period_ns,
+        user=options.user,
+        rules=rules,
+        screener=screener,
+        budget=budget,
+    )
+
+
+def _test(make: Callable[[], Screen], wanted: list[int] | None, voice: Voice) -> None:
+    screen = make()
+    try:
+        for said in screens.self_test(screen):
+            voice.tell(said, "yellow")
+        there = [monitor.number for monitor in screen.monitors()]
+    finally:
+        with suppress(Exception):
+            screen.close()
+    missing = [number for number in wanted or () if number not in there]
+    if missing:
+        raise UsageError(f"--monitor: there is no monitor {missing[0]}; there are {', '.join(map(str, there))}")
+
+
+def _screener(text: str) -> Screener:
+    from simulator.recorder.screener_endpoint import EndpointScreener
+
+    address, _, model = text.rpartition(",")
+    if not address or not model:
+        raise UsageError("--screener: an address and a model, such as http://127.0.0.1:8000/v1,qwen")
+    return EndpointScreener(address, model)
+
+
+def _read(option: str, text: str, parse: Callable[[str], int]) -> int:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from error
+
+
+async def _run(recorder: Recorder, for_ns: int | None, voice: Voice) -> Summary:
+    done = asyncio.Event()
+    watcher = asyncio.create_task(_watch(recorder, voice, done))
+    try:
+        with listening(recorder.stop), _keys(recorder):
+            return await recorder.run(for_ns)
+    finally:
+        done.set()
+        await asyncio.wait([watcher])
+
+
+@contextmanager
+def listening(stop: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C, a polite kill and a terminal that is closed all end the recording; a second one changes nothing, since
+    closing takes a second at most and cutting it short is what would lose something.
+    """
+
+    def heard(number: int, frame: FrameType | None) -> None:
+        stop()
+
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be heard
+        yield
+        return
+    names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+    before = {n: signal.signal(n, heard) for name in names if (n := getattr(signal, name, None)) is not None}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _keys(recorder: Recorder) -> Iterator[None]:
+    """``p`` and Enter pause and resume, where there is a terminal to type at."""
+
+    def typed() -> None:
+        if os.tcgetpgrp(0) != os.getpgrp():  # in the background: reading would stop the whole process
+            return
+        word = os.read(0, 1024).decode("utf-8", "replace").strip().casefold()
+        if word == "p":
+            recorder.resume() if recorder.paused else recorder.pause()
+
+    loop = asyncio.get_running_loop()
+    try:
+        if not (sys.stdin is not None and sys.stdin.isatty() and sys.stdin.fileno() == 0):
+            raise NotImplementedError
+        loop.add_reader(0, typed)
+    except (NotImplementedError, OSError, ValueError):  # no terminal, or Windows: the file still pauses
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_reader(0)
+
+
+async def _watch(recorder: Recorder, voice: Voice, done: asyncio.Event) -> None:
+    """Tell how it goes: a line on a terminal each second, elsewhere a sentence now and then, each trouble at once."""
+    drawn = voice.progress.is_terminal
+    told_ns, recorded_ns, trouble = real_ns(), real_ns(), None
+    while not done.is_set():
+        facts = recorder.facts
+        if facts.trouble != trouble:
+            trouble = facts.trouble
+            _trouble(trouble, voice, drawn=drawn)
+        if drawn:
+            _draw(voice, sentence(facts))
+        elif real_ns() - told_ns >= _TELL_NS and not voice.as_json:
+            told_ns = real_ns()
+            voice.tell(sentence(facts))
+        if real_ns() - recorded_ns >= _RECORD_NS:
+            recorded_ns = real_ns()
+            voice.record("recording", **facts.as_dict())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                await done.wait()
+    if drawn:
+        _draw(voice, "")
+
+
+def _trouble(reason: str | None, voice: Voice, *, drawn: bool) -> None:
+    if drawn:
+        _draw(voice, "")
+    said = "recording" if reason is None else SAID.get(reason, reason)
+    voice.record("state", trouble=reason, said=said)
+    if not voice.as_json and reason != "overload":  # a tick now and then: counted in the line
+        with suppress(OSError):  # a terminal that was closed
+            voice.tell(said, "" if reason in (None, "paused", "locked") else "yellow")
+
+
+def _draw(voice: Voice, said: str) -> None:
+    """One line that is written over; a terminal that is gone ends nothing."""
+    with suppress(OSError, ValueError):
+        voice.progress.file.write(f"\r\x1b[K{said[: max(0, voice.progress.width - 1)]}")
+        voice.progress.file.flush()
+
+
+def sentence(facts: Facts) -> str:
+    """How a recording is doing, in one line.
+
+    >>> sentence(Facts(last_tick_age_s=0.4, n_rows=61, n_pictures=20, n_bytes=2_100_000, kb_per_s=34.4))
+    'last tick 0 s ago; 61 rows, 20 pictures, 2.1 MB, 34 KB/s, CPU 0 %'
+    """
+    if facts.last_tick_age_s is None:
+        return "starting"
+    said = f"last tick {facts.last_tick_age_s:.0f} s ago"
+    if facts.trouble is not None:
+        said += f" ({facts.trouble})"
+    parts = [f"{facts.n_rows} rows", f"{facts.n_pictures} pictures", show_size(facts.n_bytes)]
+    parts += [f"{facts.kb_per_s:.0f} KB/s", f"CPU {facts.cpu_percent:.0f} %"]
+    if facts.rss_bytes is not None:
+        parts.append(show_size(facts.rss_bytes) + " memory")
+    if facts.late_p99_ms is not None:
+        parts.append(f"late p99 {facts.late_p99_ms:.1f} ms")
+    if facts.queue > 1:
+        parts.append(f"{facts.queue} to write")
+    parts += [f"{n} ticks {reason}" for reason, n in facts.gaps.items()]
+    return f"{said}; {', '.join(parts)}"
+
+
+def _tell(recorder: Recorder, summary: Summary, voice: Voice) -> int:
+    """What came of it; the exit code."""
+    if summary.recovered is not None:
+        voice.tell(f"gone on with a session that a crash had left: {summary.recovered}")
+    gaps = "".join(f", {n} ticks {reason}" for reason, n in summary.gaps.items())
+    said = f"{summary.n_rows} rows, {summary.n_pictures} pictures, {show_size(summary.n_bytes)}{gaps}"
+    if not summary.closed:
+        voice.tell(f"{summary.folder}: the disk had no room to close the session; `proact dataset compact` does", "red")
+    if not summary.n_rows:
+        voice.tell(f"{summary.folder}: nothing was recorded{gaps}", "red")
+    else:
+        voice.tell(f"{summary.folder}: {said}")
+    facts = recorder.facts
+    voice.record(
+        "done", session=str(summary.folder), rows=summary.n_rows, ticks=summary.n_ticks, pictures=summary.n_pictures,
+        bytes=summary.n_bytes, gaps=dict(summary.gaps), quality=dict(summary.events), closed=summary.closed,
+        recovered=summary.recovered, late_p99_ms=facts.late_p99_ms, cpu_percent=facts.cpu_percent,
+    )  # fmt: skip
+    return Exit.DONE if summary.n_rows and summary.closed else Exit.USAGE

@@ -1,0 +1,104 @@
+"""``proact dataset status`` and ``compact``: how a recording is doing, and making one smaller."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from simulator.cli.speak import Voice, plain
+from simulator.core.errors import Exit
+from simulator.core.sizes import show_size
+
+__all__ = ["compact", "status"]
+
+_Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
+_STATES = {
+    "recording": "being recorded",
+    "paused": "being recorded, and paused",
+    "died": "not closed, and nobody records: its recorder died. `proact record` on it goes on, `proact dataset "
+    "compact` closes it",
+    "closed": "closed",
+    "recovered": "closed, after it was repaired",
+}
+
+
+def status(folder: Path, /, *, json: _Json = False) -> int:
+    """Say how a recording is doing: whether anybody still records, the last tick's age, rows, gaps, size.
+
+    FOLDER is the session, running or not; it is only read.
+    """
+    from simulator.recorder.status import status as look
+
+    voice = Voice(as_json=json)
+    told = look(folder)
+    if not json:
+        voice.say(_table(folder, told))
+    voice.record("done", path=str(folder), **told)
+    return Exit.DONE
+
+
+def compact(folder: Path, /, *, json: _Json = False) -> int:
+    """Make a session smaller: pictures are encoded again by the slowest method, not one pixel changes.
+
+    FOLDER is the session; one that a crash left is closed first. A kill loses nothing; the same command goes on.
+    """
+    from simulator.recorder.compact import compact as shrink
+
+    voice = Voice(as_json=json)
+
+    def progress(done: int, total: int) -> None:
+        if done % 10 == 0 or done == total:
+            voice.record("compacting", done=done, total=total)
+        if voice.progress.is_terminal:
+            end = "\r\x1b[K" if done == total else ""
+            voice.progress.file.write(f"\r\x1b[K{done}/{total} pictures{end}")
+            voice.progress.file.flush()
+
+    made = shrink(folder, progress)
+    if made.repaired is not None:
+        voice.tell(f"{folder}: {made.repaired}")
+    if made.n_damaged:
+        voice.tell(f"{made.n_damaged} damaged pictures left alone; `proact dataset check` names them", "yellow")
+    if not json:
+        saved = made.bytes_before - made.bytes_after
+        said = f"{made.n_smaller} of {made.n_pictures} pictures are smaller now, by {show_size(saved)} in all"
+        voice.say(plain(f"{folder}: {said if made.n_pictures else 'all of it was compacted before'}"))
+    voice.record(
+        "done", path=str(folder), pictures=made.n_pictures, smaller=made.n_smaller, damaged=made.n_damaged,
+        bytes_before=made.bytes_before, bytes_after=made.bytes_after, repaired=made.repaired,
+    )  # fmt: skip
+    return Exit.DONE
+
+
+def _table(folder: Path, told: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    table = Table(title=plain(folder), title_justify="left", box=None, show_edge=False, pad_edge=False,
+                  show_header=False)  # fmt: skip
+    rate = told["kb_per_s"]
+    rows = {
+        "state": _STATES.get(told["state"], told["state"]),
+        "last tick": _age(told["last_tick_age_s"]),
+        "last row": _age(told["last_row_age_s"]),
+        "now": told["trouble"],
+        "rows": f"{told['rows']} in {told['ticks']} ticks, {told['seconds']:.0f} s",
+        "pictures": f"{told['pictures']} distinct",
+        "size": show_size(told["bytes"]) + ("" if rate is None else f", {rate:.1f} KB/s"),
+        "gaps": ", ".join(f"{n} ticks {reason}" for reason, n in told["gaps"].items()) or "none",
+    }
+    if now := told["now"]:
+        rows["cost"] = f"CPU {now['cpu_percent']:.1f} % of a core"
+        if now["rss_bytes"] is not None:
+            rows["cost"] += f", {show_size(now['rss_bytes'])} memory"
+        if now["late_p99_ms"] is not None:
+            rows["lateness"] = f"p99 {now['late_p99_ms']:.1f} ms"
+    for key, value in rows.items():
+        if value is not None:
+            table.add_row(plain(key), plain(value))
+    return table
+
+
+def _age(seconds: float | None) -> str | None:
+    return None if seconds is None else f"{seconds:.0f} s ago"
