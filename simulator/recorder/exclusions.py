@@ -33,6 +33,7 @@ UNSEEN = "unseen windows"
 UNTITLED = "untitled browser"
 
 Handle = tuple[int | str | None, int | None]
+_NOTHING: Mapping[Handle, str] = MappingProxyType({})
 
 _EDGE = 16  # pixels at the edges of a window in front that may show what lies behind: round corners, shadows
 
@@ -122,7 +123,7 @@ class Exclusions:
         visible: Sequence[Window] | None,
         *,
         fits_windows: bool = True,
-        remembered: Mapping[Handle, str] = MappingProxyType({}),
+        remembered: Mapping[Handle, str] = _NOTHING,
     ) -> Verdict:
         """What may be recorded while these windows are on the screen.
 
@@ -135,7 +136,7 @@ class Exclusions:
         windows = list(visible or ())
         if foreground is not None and foreground not in windows:  # or its title has changed meanwhile: both count
             windows.insert(0, foreground)
-        reasons = self._reasons(windows, remembered)
+        reasons = self.reasons(windows, remembered)
         masks, skip = self._masks(windows, reasons, fits_windows)
         if skip is None and not self.accept_unseen_windows and (visible is None or any(map(_unseen, windows))):
             skip = UNSEEN
@@ -150,13 +151,14 @@ class Exclusions:
 
     def reason(self, window: Window) -> str | None:
         """Why a window would be left out, seen alone: the name of a rule, or None."""
-        return self._reasons([window], {})[0]
+        return self.reasons([window])[0]
 
     def lasting(self, window: Window) -> str | None:
         """The rule for which a window stays excluded for as long as it exists, or None."""
         return first_of([rule for rule in self.rules if rule.remember], window)
 
-    def _reasons(self, windows: Sequence[Window], remembered: Mapping[Handle, str]) -> list[str | None]:
+    def reasons(self, windows: Sequence[Window], remembered: Mapping[Handle, str] = _NOTHING) -> list[str | None]:
+        """Why each of these windows, seen together, would be left out: the name of a rule, or None."""
         # Our own mark comes last: whatever carries it besides a reason to be left out is left out for that.
         named = [
             first_of(self.rules, window) or remembered.get(handle(window)) or (OWN if _own(window) else None)
