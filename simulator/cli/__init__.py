@@ -19,6 +19,7 @@ COMMANDS = {
     "run": ("simulator.cli.run:run", "Play one agent over recorded sessions and score it."),
     "score": ("simulator.cli.score:score", "Score a run again from its logs, without its agent."),
     "record": ("simulator.cli.record:record", "Record this screen into a session, until Ctrl-C."),
+    "live": ("simulator.cli.live:live", "Play this screen into an agent, now, and record it."),
     "dataset": ("simulator.cli.dataset:dataset", "Import, check and describe recordings."),
     "forget": ("simulator.cli.forget:forget", "Forget a user: recordings, history, and the words in run logs."),
     "list": ("simulator.cli.catalogue:listing", "List agents, memories, scorers, sources, policies and the like."),

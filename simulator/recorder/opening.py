@@ -46,7 +46,7 @@ class Begun:
     recovered: str | None = None
 
 
-def begin(folder: Path, user: str, period_ns: int, clocks: Clocks) -> Begun:
+def begin(folder: Path, name: str, user: str, period_ns: int, clocks: Clocks) -> Begun:
     """Open a session in that folder, which is made if it does not exist. Blocks.
 
     Raises:
@@ -55,7 +55,7 @@ def begin(folder: Path, user: str, period_ns: int, clocks: Clocks) -> Begun:
     folder.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(folder / LOCK, f"another proact is recording into {folder}")
     try:
-        boot, shown_in, name = boot_id() or "", zone(), folder.absolute().name
+        boot, shown_in = boot_id() or "", zone()
         zero, wall = clocks.boot() + _LEAD_NS, clocks.wall() + _LEAD_NS
         writer = Writer(folder, session=name, user=user, period_ns=period_ns, zone=shown_in, utc_anchor_ns=wall,
                         meta={"boot_id": boot, "boot_zero_ns": str(zero)})  # fmt: skip

@@ -64,6 +64,7 @@ class Recorder:
         screen: where pixels come from (``screens.KeptScreen``).
         windows: which windows there are.
         period_ns: of the ticks.
+        session: its name; None for the folder's.
         user: whose session it is.
         rules: what is left out (``exclusions.Exclusions``); None: nothing is.
         screener: looks at distinct pictures off the tick path; None: nobody does.
@@ -88,6 +89,7 @@ class Recorder:
         windows: Windows,
         *,
         period_ns: int = SECOND,
+        session: str | None = None,
         user: str = "user",
         rules: Exclusions | None = None,
         screener: Screener | None = None,
@@ -97,7 +99,7 @@ class Recorder:
         clocks: Clocks | None = None,
     ) -> None:
         self.folder, self.user, self.period_ns = folder, user, period_ns
-        self.session = folder.absolute().name
+        self.session = session or folder.absolute().name
         self.recovered: str | None = None
         self._screening = None if screener is None else ScreenerQueue(screener, self._screened)
         self._screen, self._windows, self._rules = screen, windows, rules
@@ -204,7 +206,7 @@ class Recorder:
 
     def _open(self) -> _Parts:
         """Open or continue the session, and set its clock going. Blocks."""
-        begun = begin(self.folder, self.user, self.period_ns, self._clocks)
+        begun = begin(self.folder, self.session, self.user, self.period_ns, self._clocks)
         self.user, self.session, self.recovered = begun.user, begun.session, begun.recovered
         ticks = Ticks(self._clocks, self.period_ns, begun.zero, begun.first)
         slow = max(SLOW_NS, self.period_ns)

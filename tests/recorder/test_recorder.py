@@ -204,7 +204,7 @@ async def test_two_recorders_do_not_write_one_session(tmp_path: Path) -> None:
         from simulator.recorder.opening import begin
 
         with pytest.raises(UsageError, match="another proact is recording into") as error:
-            begin(recorder.folder, "u", SECOND, FakeClock().clocks())
+            begin(recorder.folder, "s", "u", SECOND, FakeClock().clocks())
         said.append(error)
 
     await record(tmp_path / "s", 2, at=at)
