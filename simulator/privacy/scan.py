@@ -7,12 +7,13 @@
    picture takes the place of the old one everywhere (``states``).
 4. Texts that people or models wrote go through the rules, and the OCR text of rows is removed.
 
-A picture has passed when both readings found nothing. One that could not be read, or whose window's title says that it
-is private, waits for a person.
+A picture has passed when both readings found nothing. One that could not be read, or of which the window's title or a
+screener says that it is private, waits for a person.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -35,6 +36,7 @@ from simulator.timing.clock import real_ns
 __all__ = ["Options", "Report", "readings", "scan"]
 
 _ROUNDS = 3  # of filling what a reading of the filled picture still finds
+_SERIOUS = re.compile(r"high/|\w+/(?:blur|delete)\b")  # of a screener's opinions
 _T = TypeVar("_T")
 
 
@@ -177,10 +179,10 @@ class _Scan:
 
     def _look(self, pool: ThreadPoolExecutor, fresh: Sequence[Picture]) -> None:
         spent = 0
-        titles = {p.path: self._title_flags(p) for p in fresh}
+        flags = {p.path: self._flags(p) for p in fresh}
         for n, (picture, look) in enumerate(_in_turn(pool, self._look_at, fresh, self._options.jobs * 2), 1):
             reading = self._reading if not look.flags else "failed"  # and is tried again by the next scan
-            self._shelf.keep_look(picture.path, reading, look.boxes, [*look.flags, *titles[picture.path]])
+            self._shelf.keep_look(picture.path, reading, look.boxes, [*look.flags, *flags[picture.path]])
             spent += look.spent_ns
             self._progress("looking", n, len(fresh))
         self._report.n_looked = len(fresh)
@@ -199,9 +201,12 @@ class _Scan:
         found = [box for one in self._ocr for box in boxes(one.words(image), self._rules)]
         return _largest(found)
 
-    def _title_flags(self, picture: Picture) -> list[str]:
+    def _flags(self, picture: Picture) -> list[str]:
+        """What makes a picture wait for a person, apart from what is read on it."""
         kinds = [self._rules.title(title) for _, title in self._shelf.windows(picture.path) if title]
-        return sorted({f"window: {kind}" for kind in kinds if kind is not None})
+        windows = {f"window: {kind}" for kind in kinds if kind is not None}
+        screener = {f"screener: {level}" for level in self._shelf.levels(picture.path) if _SERIOUS.match(level)}
+        return sorted(windows | screener)
 
     def _spread(self, due: Sequence[Picture]) -> None:
         """Boxes of neighbours whose letters stand here too; all are noted before the first picture changes."""

@@ -37,7 +37,7 @@ from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
 from simulator.session.store import image_path, pack
 
-__all__ = ["Picture", "Shelf", "State", "inside"]
+__all__ = ["Picture", "Shelf", "State", "inside", "least"]
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS privacy_looks (file_path TEXT PRIMARY KEY, reading TEXT NOT NULL);
@@ -152,7 +152,7 @@ class Shelf:
             " WHERE file_path IS NOT NULL GROUP BY file_path ORDER BY monitor, MIN(id)"
         )
         return [
-            Picture(path, _least(states), n, row, tick, captured, monitor)
+            Picture(path, least(states), n, row, tick, captured, monitor)
             for path, row, n, tick, captured, monitor, states in self._db.execute(sql)
         ]
 
@@ -169,6 +169,11 @@ class Shelf:
         """Application and title of the windows that a picture was taken of."""
         sql = "SELECT DISTINCT app_name, window_title FROM screenshots WHERE file_path = ? ORDER BY id"
         return self._db.execute(sql, (path,)).fetchall()
+
+    def levels(self, path: str) -> list[str]:
+        """How private a screener found a picture while it was recorded, such as ``high/blur: financial``."""
+        sql = "SELECT DISTINCT privacy_level FROM screenshots WHERE file_path = ? AND privacy_level IS NOT NULL"
+        return [str(level) for (level,) in self._db.execute(f"{sql} ORDER BY privacy_level", (path,))]
 
     def looks(self) -> dict[str, str]:
         """For each picture that was looked at, by which reading."""
@@ -377,7 +382,7 @@ class Shelf:
         return n
 
 
-def _least(states: str) -> State:
+def least(states: str) -> State:
     """The least reviewed of states joined by commas; a word that is none counts as unreviewed."""
     given = states.split(",")
     known = [state for state in (State.PASSED, State.REDACTED, State.DELETED) if state in given]

@@ -1,0 +1,297 @@
+"""People decide about single pictures: retain, blur, delete. Nothing changes until the review is closed.
+
+Decisions are notes in the session, so a review can be left and taken up again, and the last one can be taken back. To
+*blur* is the word of the papers; boxes are filled, since what is blurred can be read again.
+
+When a review is closed, what a person marked in one picture is looked for at the same place in the pictures around it
+(``spread``), and pictures that are nearly the same as a deleted one wait for a person again, or go with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from simulator.core.errors import InputError, nearest
+from simulator.core.files import csv_rows, json_lines
+from simulator.core.taxonomy import category
+from simulator.core.types import SECOND
+from simulator.privacy.layout import Box
+from simulator.privacy.picture import grey, likeness, paint
+from simulator.privacy.spread import spread
+from simulator.privacy.states import Picture, Shelf, State
+from simulator.screen.pixels import decode, size
+
+__all__ = ["DECISIONS", "LIKE", "Closed", "Decision", "Waiting", "close", "decide", "queue", "read_decisions", "record"]
+
+DECISIONS = ("retain", "blur", "delete")
+LIKE = 0.95
+"""The share of equal blocks from which two pictures are nearly the same; a typed letter changes 0.1 to 0.9 %."""
+
+_FAR = 50  # pictures to walk from a deleted one, each way
+_SPREAD = "spread"  # a blur that follows from that of a neighbour: clears no flag
+LIKE_DELETED = "like a deleted one"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decided of a picture; boxes (x, y, width, height) for ``blur``, none for what was found."""
+
+    picture: str
+    word: Literal["retain", "blur", "delete"]
+    boxes: tuple[tuple[int, int, int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A picture in the queue.
+
+    Attributes:
+        why: what it waits for; ``not looked at`` where no scan has seen it.
+        boxes: found, and not filled.
+        decision: of the person, not carried out yet; None for none.
+    """
+
+    picture: Picture
+    why: tuple[str, ...]
+    boxes: tuple[Box, ...]
+    decision: str | None
+
+
+@dataclass(slots=True)
+class Closed:
+    """What closing a review did; ``n_spread`` pictures were filled as neighbours, ``n_like`` wait or went with a
+    deleted one.
+    """
+
+    n_retained: int = 0
+    n_blurred: int = 0
+    n_deleted: int = 0
+    n_spread: int = 0
+    n_like: int = 0
+    n_waiting: int = 0
+    moved: dict[str, str | None] = field(default_factory=dict)
+
+
+def queue(shelf: Shelf, *, everything: bool = False) -> list[Waiting]:
+    """The pictures that wait for a person, in order; or all."""
+    looks, flags, boxes = shelf.looks(), shelf.flags(), shelf.boxes(filled=False)
+    decided = {path: word for _, path, word, _ in shelf.decisions()}
+    return [
+        Waiting(
+            picture,
+            tuple(flags.get(picture.path, ()))
+            or (() if picture.path in looks or picture.state is not State.UNREVIEWED else ("not looked at",)),
+            tuple(boxes.get(picture.path, ())),
+            decided.get(picture.path),
+        )
+        for picture in shelf.pictures()
+        if everything or picture.state is State.UNREVIEWED
+    ]
+
+
+def record(one: Waiting) -> dict[str, Any]:
+    """A line of a queue file, which with ``decision`` filled in is a file of decisions. It holds no title."""
+    return {
+        "picture": one.picture.path,
+        "at_s": round(one.picture.captured_ns / SECOND, 3),
+        "rows": one.picture.n_rows,
+        "state": str(one.picture.state),
+        "why": list(one.why),
+        "boxes": [[b.x, b.y, b.width, b.height] for b in one.boxes],
+        "decision": one.decision,
+    }
+
+
+def read_decisions(file: Path, shelf: Shelf) -> list[Decision]:
+    """Decisions from JSON lines (or CSV, by the name's ending), lines without one left out.
+
+    ``picture`` is a path as in the queue, or the beginning of its file name (8 letters and more); ``boxes`` a list of
+    [x, y, width, height], in CSV as JSON.
+
+    Raises:
+        InputError: an unknown picture or decision, boxes outside of the picture.
+    """
+    pictures = {p.path for p in shelf.pictures()}
+    return [decision for line, row in _lines(file) if (decision := _decision(file, line, row, pictures, shelf.folder))]
+
+
+def decide(shelf: Shelf, decisions: Sequence[Decision]) -> None:
+    """Note decisions; a later one of the same picture counts."""
+    for one in decisions:
+        shelf.decide(one.picture, one.word, one.boxes)
+
+
+def close(shelf: Shelf, *, neighbours: bool = False, progress: Callable[[str, int, int], None] | None = None) -> Closed:
+    """Carry out all decisions, which cannot be undone afterwards. Killed in between, it goes on at the next call.
+
+    Args:
+        shelf: the session.
+        neighbours: pictures nearly the same as a deleted one are deleted too, instead of waiting for a person.
+        progress: called with what is being done, how many are done, of how many.
+    """
+    done = Closed()
+    _add_spread(shelf)
+    _look_beside(shelf, done, neighbours)
+    last: dict[str, tuple[str, list[tuple[int, int, int, int]]]] = {}
+    for _, path, word, boxes in shelf.decisions():
+        last.pop(path, None)
+        last[path] = (word, boxes)
+    for n, (path, (word, boxes)) in enumerate(last.items(), 1):
+        numbers = [number for number, of, _, _ in shelf.decisions() if of == path]
+        done.moved[path] = _carry_out(shelf, done, path, word, boxes)
+        shelf.undo(numbers)
+        if progress is not None:
+            progress("closing", n, len(last))
+    done.n_waiting = sum(p.state is State.UNREVIEWED for p in shelf.pictures())
+    return done
+
+
+def _carry_out(
+    shelf: Shelf, done: Closed, path: str, word: str, given: Sequence[tuple[int, int, int, int]]
+) -> str | None:
+    """One decision; the picture's path afterwards."""
+    found = shelf.boxes(filled=False).get(path, [])
+    filled = path in shelf.boxes(filled=True)
+    if word == "delete":
+        flags = shelf.flags().get(path, [])
+        shelf.delete(path, _scene(shelf, path), with_title=any(why.startswith("window: ") for why in flags))
+        done.n_deleted += 1
+        return None
+    if word == "retain":
+        shelf.settle(path, State.REDACTED if filled else State.PASSED, by_person=True)
+        done.n_retained += 1
+        return path
+    image = decode(shelf.folder / path)
+    by_person = word != _SPREAD
+    boxes = [Box(*box, "person") for box in given] or found or [Box(0, 0, *image.size, "person")]
+    left = [] if by_person else [box for box in found if box not in boxes]
+    new, _ = shelf.replace(path, paint(image, boxes), State.REDACTED, filled=boxes, left=left, by_person=by_person)
+    done.n_blurred += by_person
+    done.n_spread += not by_person
+    return new
+
+
+def _add_spread(shelf: Shelf) -> None:
+    """Decisions for the neighbours in which the letters of a person's boxes stand too."""
+    decided = {path for _, path, _, _ in shelf.decisions()}
+    marked: dict[str, list[Box]] = {}
+    for _, path, word, boxes in shelf.decisions():
+        if word == "blur" and boxes:
+            marked[path] = [Box(*box, "person") for box in boxes]
+    for order in _orders(shelf).values():
+        more = spread(order, marked, lambda path: grey(decode(shelf.folder / path)))
+        for path, found in more.items():
+            if path not in decided:
+                shelf.decide(path, _SPREAD, [(b.x, b.y, b.width, b.height) for b in found])
+
+
+def _look_beside(shelf: Shelf, done: Closed, neighbours: bool) -> None:
+    """Pictures nearly the same as one that goes: they go too, or wait. Before it goes, since then it is gone."""
+    decided = {path: word for _, path, word, _ in shelf.decisions()}
+    going = [path for path, word in decided.items() if word == "delete"]
+    like: dict[str, None] = {}
+    for order in _orders(shelf).values():
+        for gone in going:
+            for path in _like(shelf, order, gone):
+                if decided.get(path, _SPREAD) == _SPREAD:
+                    like[path] = None
+    for path in like:
+        if neighbours:
+            shelf.decide(path, "delete")
+        else:
+            shelf.flag(path, LIKE_DELETED)
+    done.n_like = len(like)
+
+
+def _like(shelf: Shelf, order: Sequence[str], gone: str) -> Iterator[str]:
+    places = [i for i, path in enumerate(order) if path == gone]
+    if not places:
+        return
+    try:
+        seen = grey(decode(shelf.folder / gone))
+    except InputError:
+        return  # damaged: nothing to compare with
+    for i in places:
+        for way in (order[i + 1 : i + 1 + _FAR], order[max(0, i - _FAR) : i][::-1]):
+            for path in way:
+                if path == gone:
+                    continue
+                try:
+                    alike = likeness(seen, grey(decode(shelf.folder / path))) >= LIKE
+                except InputError:
+                    alike = False
+                if not alike:
+                    break
+                yield path
+
+
+def _orders(shelf: Shelf) -> dict[int, list[str]]:
+    made: dict[int, list[str]] = {}
+    for monitor, path in shelf.sequence():
+        made.setdefault(monitor, []).append(path)
+    return made
+
+
+def _scene(shelf: Shelf, path: str) -> str:
+    """What is left to say of a deleted picture: the class of the application, nothing that it showed."""
+    kind = next((category(app, title) for app, title in shelf.windows(path) if app), None)
+    return f"A window ({kind or 'of unknown kind'}); the picture was deleted for privacy."
+
+
+def _lines(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if file.suffix.lower() == ".csv":
+        for number, row in csv_rows(file):
+            where = f"{file}, line {number}"
+            try:
+                boxes = json.loads(row["boxes"]) if row.get("boxes") else []
+            except ValueError:
+                raise InputError(where, "a JSON list of [x, y, width, height]", field="boxes") from None
+            yield where, {**row, "boxes": boxes}
+        return
+    for number, value in json_lines(file):
+        where = f"{file}, line {number}"
+        if not isinstance(value, dict):
+            raise InputError(where, 'an object such as {"picture": "…", "decision": "retain"}')
+        yield where, value
+
+
+def _decision(file: Path, where: str, row: Mapping[str, Any], pictures: set[str], folder: Path) -> Decision | None:
+    word = row.get("decision")
+    if word is None or word == "":
+        return None
+    if word not in DECISIONS:
+        raise InputError(where, nearest(str(word), DECISIONS), field="decision", value=word)
+    path = _picture(where, row.get("picture"), pictures)
+    boxes = row.get("boxes") or []
+    width, height = size(folder / path) if boxes and word == "blur" else (0, 0)
+    if not isinstance(boxes, list) or not all(_is_box(box, width, height) for box in boxes if word == "blur"):
+        want = f"a list of [x, y, width, height] within the picture of {width} x {height} pixels"
+        raise InputError(where, want, field="boxes")
+    return Decision(path, word, tuple((b[0], b[1], b[2], b[3]) for b in boxes) if word == "blur" else ())
+
+
+def _is_box(box: Any, width: int, height: int) -> bool:
+    return (
+        isinstance(box, list)
+        and len(box) == 4
+        and all(type(n) is int for n in box)
+        and min(box) >= 0
+        and min(box[2:]) > 0
+        and box[0] + box[2] <= width
+        and box[1] + box[3] <= height
+    )
+
+
+def _picture(where: str, given: Any, pictures: set[str]) -> str:
+    if given in pictures:
+        return str(given)
+    name = str(given or "")
+    found = sorted(p for p in pictures if len(name) >= 8 and p.rsplit("/", 1)[-1].startswith(name))
+    if len(found) != 1:
+        want = "several pictures begin so" if found else "no picture of the session; the queue lists them"
+        raise InputError(where, want, field="picture", value=given)
+    return found[0]
