@@ -2,70 +2,19 @@
 
     .venv/bin/python scenarios/desktop/make_history.py
 
-Every event in it is MADE UP, by the rules below and nothing else: none was recorded, and the rules were written down
-before any agent or memory was run on the result. They are rules of a plausible person, not of an easy task:
-
-* A workday (20 of them, 2 to 27 November 2026, Monday to Friday) is a row of *episodes* from about 07:30 to 16:30 UTC
-  with a break at noon. An episode is a task, a handful of windows visited one after the other. How often a task
-  comes up is ``TASKS[…].weight``, times ``days`` for tasks that have their days.
-* How long a window stays open is drawn log-uniformly between the bounds of the window.
-* Whether a visit ends in a question to the assistant is drawn with the window's ``help``. A coding episode is first
-  drawn as going well (2 of 3) or badly (1 of 3); badly multiplies ``help`` by 2.5, well by 0.3. So the same window
-  title, ``proj: bash``, ends in a question about three times in ten, and its title never says which.
-* What is asked is drawn from the window's ``asks``, weighted; the words from its ``words`` for that intention.
-* A question is followed by an event in the assistant's own window (``assistance``); its label, help with intention
-  and query, stands on the window before it, in which the need arose. All other events say ``help: false``.
-
-Chance comes from ``simulator.core.rng`` under names (day, episode, step, purpose): the same seed gives the same file.
+Every event in it is MADE UP, by the rules of ``scenarios/people/past.py`` and the tables below and nothing else: none
+was recorded, and rules and tables were written down before any agent or memory was run on the result. They are rules
+of a plausible person, not of an easy task: 20 workdays, 2 to 27 November 2026. Coding goes well or badly: the window
+title ``proj: bash`` ends in a question about three times in ten, and never says which.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
 
-from simulator.core.rng import below, unit
+from scenarios.people.past import Past, Task, Window
 
 HERE = Path(__file__).resolve().parent
-SEED = 20261130
-FIRST_DAY = datetime(2026, 11, 2, tzinfo=UTC)
-N_WEEKS = 4
-ASSISTANT = ("chromium", "Assistant - new chat - Chromium")
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """A window that a task visits.
-
-    ``title`` may hold ``{week}``, ``{file}``, ``{city}``, filled once an episode. ``help`` is how often a visit ends
-    in a question, ``asks`` the weights of the intentions, ``words`` the questions for each.
-    """
-
-    app: str
-    title: str
-    summaries: tuple[str, ...]
-    help: float = 0.0
-    asks: Mapping[str, float] = field(default_factory=dict)
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    shortest_s: int = 8
-    longest_s: int = 240
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A task: its windows with the weight of each next visit, and how many visits it takes."""
-
-    weight: float
-    windows: tuple[tuple[Window, float], ...]
-    n_visits: tuple[int, int]
-    days: Mapping[int, float] = field(default_factory=dict)  # weekday (0 Monday) -> factor
-    moody: bool = False  # goes well or badly
-
 
 SHELL = Window(
     "xterm",
@@ -272,96 +221,12 @@ FILLS: dict[str, tuple[str, ...]] = {
     "subject": ("Q3 invoices", "Re: review on Friday", "Travel plan", "Re: weekly report"),
     "photo": ("photo_like.jpg", "team.jpg", "whiteboard.png"),
 }
-MOOD = {True: 2.5, False: 0.3}
-P_BADLY = 1 / 3
-
-
-def pick(choices: Sequence[tuple[T, float]], *names: str | int) -> T:
-    """One of the choices, by weight."""
-    left = unit(SEED, *names) * sum(weight for _, weight in choices)
-    for choice, weight in choices:
-        left -= weight
-        if left < 0:
-            return choice
-    return choices[-1][0]
-
-
-def one_of(choices: Sequence[T], *names: str | int) -> T:
-    """One of the choices, each as likely."""
-    return choices[below(len(choices), SEED, *names)]
-
-
-def length_s(window: Window, *names: str | int) -> int:
-    """How long a visit lasts: log-uniform between the window's bounds."""
-    stretch: float = (window.longest_s / window.shortest_s) ** unit(SEED, *names, "length")
-    return round(window.shortest_s * stretch)
-
-
-def visits(task: Task, *names: str | int) -> Iterator[tuple[Window, dict[str, str], float]]:
-    """The windows of one episode in order, with the fillings and the chance of a question; never one twice in a row."""
-    fills = {slot: one_of(options, *names, slot) for slot, options in FILLS.items()}
-    mood = MOOD[unit(SEED, *names, "badly") < P_BADLY] if task.moody else 1.0
-    low, high = task.n_visits
-    before: Window | None = None
-    for step in range(low + below(high - low + 1, SEED, *names, "n")):
-        window = pick([w for w in task.windows if w[0] is not before] or task.windows, *names, step, "window")
-        yield window, fills, min(1.0, window.help * mood)
-        before = window
-
-
-def episode(task: Task, start: datetime, *names: str | int) -> Iterator[dict[str, Any]]:
-    """The events of one episode, one after the other from ``start``."""
-    now = start
-    for step, (window, fills, chance) in enumerate(visits(task, *names)):
-        here = (*names, step)
-        end = now + timedelta(seconds=length_s(window, *here))
-        asked = unit(SEED, *here, "help") < chance
-        label: dict[str, Any] = {"help": asked}
-        if asked:
-            intention = pick(tuple(window.asks.items()), *here, "intention")
-            query = one_of(window.words[intention], *here, "query").format(**fills)
-            label |= {"intention": intention, "query": query}
-        summary = one_of(window.summaries, *here, "summary")
-        yield _row(now, end, window.app, window.title.format(**fills), summary, **label)
-        if asked:
-            now, end = end, end + timedelta(seconds=25 + below(200, SEED, *here, "answer"))
-            yield _row(now, end, *ASSISTANT, "asks an assistant and reads the answer", assistance=True,
-                       intention=intention, query=query)  # fmt: skip
-        now = end
-
-
-def _row(start: datetime, end: datetime, app: str, title: str, summary: str, **rest: Any) -> dict[str, Any]:
-    times = {key: at.isoformat().replace("+00:00", "Z") for key, at in (("start", start), ("end", end))}
-    return {**times, "app": app, "title": title, "summary": summary, **rest}
-
-
-def day(date: datetime, number: int) -> Iterator[dict[str, Any]]:
-    """The events of one workday."""
-    now = date + timedelta(hours=7, minutes=15 + below(40, SEED, number, "start"))
-    stop = date + timedelta(hours=16, minutes=below(50, SEED, number, "stop"))
-    noon = date + timedelta(hours=11, minutes=30 + below(40, SEED, number, "noon"))
-    weights = [(name, t.weight * t.days.get(date.weekday(), 1.0)) for name, t in TASKS.items()]
-    n, eaten = 0, False
-    while now < stop:
-        if not eaten and now >= noon:
-            now, eaten = now + timedelta(minutes=40 + below(30, SEED, number, "break")), True
-        for row in episode(TASKS[pick(weights, number, n, "task")], now, number, n):
-            yield row
-            now = datetime.fromisoformat(row["end"])
-        now += timedelta(minutes=10 + below(60, SEED, number, n, "pause"))  # talks, calls, meetings, paper
-        n += 1
-
-
-def history() -> Iterator[dict[str, Any]]:
-    """All events, oldest first."""
-    for number in range(5 * N_WEEKS):
-        week, weekday = divmod(number, 5)
-        yield from day(FIRST_DAY + timedelta(days=7 * week + weekday), number)
+PAST = Past(seed=20261130, tasks=TASKS, fills=FILLS, assistant=("chromium", "Assistant - new chat - Chromium"))
 
 
 def text() -> str:
     """The file's content."""
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in history())
+    return PAST.text()
 
 
 if __name__ == "__main__":
