@@ -66,12 +66,14 @@ class FakeClock:
 
 @dataclass
 class FakeScreen:
-    """Shows what ``show`` returns for the number of the look (from 0); an exception in its place is raised."""
+    """Shows what ``show`` returns for the number of the look (-1: the one before the first tick, which is dropped); an
+    exception in its place is raised.
+    """
 
     show: Callable[[int], Any] = lambda n: [plain_frame(0x336699)]
     fits_windows: bool = True
     changed: bool = False
-    n: int = 0
+    n: int = -1
     closed: bool = False
 
     def look(self) -> Sequence[Frame]:
@@ -87,7 +89,7 @@ class FakeScreen:
 
 @dataclass
 class FakeWindows:
-    """In front is what ``front`` returns for the number of the question (from 0)."""
+    """In front is what ``front`` returns for the number of the question (-1: before the first tick)."""
 
     front: Callable[[int], Window | None] = lambda n: Window(
         "xterm", "proj: bash", x=0, y=0, width=64, height=48, key=1
@@ -95,9 +97,9 @@ class FakeWindows:
     seen: Callable[[int], list[Window] | None] = lambda n: []
     is_locked: Callable[[int], bool | None] = lambda n: None
     name: str = "fake"
-    n: int = 0
-    n_visible: int = 0
-    n_locked: int = 0
+    n: int = -1
+    n_visible: int = -1
+    n_locked: int = -1
 
     def foreground(self) -> Window | None:
         self.n += 1

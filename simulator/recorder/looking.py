@@ -8,6 +8,7 @@ pixels that equal the last ones cost no hash.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil, floor
 from typing import Protocol
@@ -169,6 +170,13 @@ class Eye:
             monitors_changed=self._screen.changed,
             own_missing=verdict.own_missing and self._watch is not None,
         )
+
+    def warm(self) -> None:
+        """Connect to everything, so that the first look is as quick as the others; what is seen is dropped."""
+        self._windows.locked()
+        self._windows_now()
+        with suppress(ScreenLost):
+            self._screen.look()
 
     def forget(self) -> None:
         """The last pictures were not kept: the next ones count as new."""

@@ -189,7 +189,15 @@ class Recorder:
             UsageError: the folder holds a closed session, or another recorder writes it.
         """
         self._loop = asyncio.get_running_loop()
-        self._made = await anyio.to_thread.run_sync(self._open)
+        eye = Eye(self._screen, self._windows, self._rules, self.now_ns, max(SLOW_NS, self.period_ns))
+        worker = Worker("proact-eye")
+        with self._stoppable(_GRACE_NS):
+            await worker.submit(lambda: None if self._is_paused() else eye.warm())
+        try:
+            self._made = await anyio.to_thread.run_sync(self._open, eye, worker)
+        except BaseException:
+            worker.close(eye.close, 0)
+            raise
         end = None if for_ns is None else self._parts.begun.first + max(1, for_ns // self.period_ns)
         screening = None if self._screening is None else asyncio.create_task(self._screening.run())
         try:
@@ -204,19 +212,18 @@ class Recorder:
                 summary = await anyio.to_thread.run_sync(self._close)
         return summary
 
-    def _open(self) -> _Parts:
+    def _open(self, eye: Eye, worker: Worker) -> _Parts:
         """Open or continue the session, and set its clock going. Blocks."""
         begun = begin(self.folder, self.session, self.user, self.period_ns, self._clocks)
         self.user, self.session, self.recovered = begun.user, begun.session, begun.recovered
         ticks = Ticks(self._clocks, self.period_ns, begun.zero, begun.first)
-        slow = max(SLOW_NS, self.period_ns)
         return _Parts(
             begun,
             ticks,
             Ledger(begun.user, begun.session, begun.zone, self.period_ns, begun.last_event + 1),
             Saver(begun.writer, lost=self._lose, after=self._beat),
-            Eye(self._screen, self._windows, self._rules, ticks.now_ns, slow),
-            Worker("proact-eye"),
+            eye,
+            worker,
             Usage(),
             ticks.now_ns(),
         )
@@ -281,8 +288,6 @@ class Recorder:
         self._gap(tick, last, seen.reason, seen.detail)
 
     async def _looked(self) -> Sight | Unseen:
-        if self._pausing:
-            return Unseen("paused")
         seen: Sight | Unseen = Unseen("display_lost", "the screen did not answer")
         with self._stoppable(_GRACE_NS):
             seen = await self._parts.worker.submit(self._look)
@@ -293,11 +298,14 @@ class Recorder:
         if self._forgetting:
             self._forgetting = False
             self._parts.eye.forget()
-        if (self.folder / PAUSE).exists():
+        if self._is_paused():
             return Unseen("paused")
         if (full := self._full()) is not None:
             return Unseen("disk_full", full)
         return self._parts.eye.look()
+
+    def _is_paused(self) -> bool:
+        return self._pausing or (self.folder / PAUSE).exists()
 
     def _full(self) -> str | None:
         """What keeps us from writing more."""

@@ -18,6 +18,8 @@ __all__ = ["Sieve", "duplicates"]
 SHORT_NS = 3 * SECOND
 LONG_NS = 3600 * SECOND
 PREFERRED_SHOTS = 3
+_OURS = _REVERSED, _SHORT, _UNSEEN = "ends before it starts", "under 3 s", "no valid screenshot"
+_SIDE_FILE = "excluded by a side file: "
 
 
 @dataclass(slots=True)
@@ -40,14 +42,15 @@ class Sieve:
         """Why the event is left out, None if it is kept. ``n_screenshots`` None: not known, so not judged."""
         length = end_ns - start_ns
         why: str | None = None
-        if excluded is not None:
-            why = f"excluded by a side file: {excluded}"
+        if excluded is not None:  # as given by a side file, or a reason of ours as a session's table holds it
+            ours = excluded in _OURS or excluded.startswith(_SIDE_FILE)
+            why = excluded if ours else f"{_SIDE_FILE}{excluded}"
         elif length < 0:
-            why = "ends before it starts"
+            why = _REVERSED
         elif length < SHORT_NS:
-            why = "under 3 s"
+            why = _SHORT
         elif n_screenshots == 0:
-            why = "no valid screenshot"
+            why = _UNSEEN
         if why is not None:
             self.left_out[why] += 1
             return why
