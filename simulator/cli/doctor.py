@@ -19,6 +19,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from simulator.cli import guard
+from simulator.cli.live import LiveOptions
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, UsageError
 from simulator.core.types import MS
@@ -30,7 +31,7 @@ State = Literal["ok", "note", "missing"]
 _COLOURS: dict[str, str] = {"ok": "green", "note": "yellow", "missing": "bold red"}
 _GB = 10**9
 _N_RELEASES, _RELEASE_NS = 40, 25 * MS
-_LATER_DISPLAY = "needed only for recording, which is not part of this version"
+_DISPLAY = "needed only for `proact record` and `proact live`"
 _LATER_ENDPOINT = "needed only by proact's agents that call a model, which are not part of this version"
 
 
@@ -44,22 +45,29 @@ class Finding:
 
 
 def doctor(
+    what: Annotated[
+        Literal["live"] | None, Parameter(help="live: try a live run once for real, which warms the agent up, too.")
+    ] = None,
+    /,
     *,
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    options: LiveOptions | None = None,
 ) -> int:
     """Look at this machine and say what works: takes about a second, changes nothing, asks no network.
+
+    `proact doctor live` makes a real capture and asks the agent; it takes the options of `proact live`.
 
     Exit code 1 if something is missing that proact needs.
     """
     from rich.table import Table
     from rich.text import Text
 
-    voice = Voice(as_json=json)
+    options = options or LiveOptions()
+    voice = Voice(as_json=options.json)
+    if what is not None:
+        from simulator.cli.doctor_live import look_live  # what records is imported when it is needed
     table = Table(box=None, show_edge=False, pad_edge=False, show_header=False)
     missing = 0
-    for finding in look():
+    for finding in look() if what is None else look_live(options, voice):
         voice.record("finding", **asdict(finding))
         table.add_row(plain(finding.name), Text(finding.state, _COLOURS[finding.state]), plain(finding.said))
         missing += finding.state == "missing"
@@ -200,13 +208,13 @@ def _folders() -> Finding:
 
 
 def _display() -> Finding:
-    """Only recording will need one. Under Wayland a program may not read the screen unasked."""
+    """Only recording needs one. Under Wayland a program may not read the screen unasked."""
     wayland = bool(os.environ.get("WAYLAND_DISPLAY")) or os.environ.get("XDG_SESSION_TYPE") == "wayland"
     here = sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY"))
     if wayland:
-        return Finding("display", "ok", f"Wayland; {_LATER_DISPLAY}")
+        return Finding("display", "ok", f"Wayland, where --screen-command or --portal is needed; {_DISPLAY}")
     if not here:
-        return Finding("display", "ok", f"none; {_LATER_DISPLAY}")
+        return Finding("display", "ok", f"none; {_DISPLAY}")
     import mss
     from mss.exception import ScreenShotError
 
@@ -214,8 +222,8 @@ def _display() -> Finding:
         with mss.MSS() as screen:
             sizes = ", ".join(f"{m['width']}x{m['height']}" for m in screen.monitors[1:])
     except ScreenShotError:
-        return Finding("display", "ok", f"there is one, which cannot be read; {_LATER_DISPLAY}")
-    return Finding("display", "ok", f"monitors: {sizes}; {_LATER_DISPLAY}")
+        return Finding("display", "ok", f"there is one, which cannot be read; {_DISPLAY}")
+    return Finding("display", "ok", f"monitors: {sizes}; {_DISPLAY}")
 
 
 def _endpoint() -> Finding:

@@ -1,0 +1,117 @@
+"""``proact doctor live``: everything that a live run needs, tried once for real, with what it took."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from simulator.cli.doctor import Finding
+from simulator.cli.live import LiveOptions
+from simulator.cli.live_playing import Desk, open_desk
+from simulator.cli.speak import Voice
+from simulator.core.errors import ProactError
+from simulator.core.types import MS, SECOND
+from simulator.play.assemble import Choice
+from simulator.play.live import LiveFolder, Records, play_live
+from simulator.play.player import Played
+from simulator.recorder.frames import ScreenLost
+from simulator.recorder.recorder import Recorder
+from simulator.recorder.shots import Summary
+from simulator.runs.folder import read_run, read_units
+from simulator.timing.audit import percentile
+from simulator.timing.clock import real_ns
+
+__all__ = ["look_live"]
+
+_GRABS = 5
+_SNAPSHOTS_NS = 4 * SECOND
+
+
+def look_live(options: LiveOptions, voice: Voice) -> Iterator[Finding]:
+    """All findings, in order; what was recorded for them is removed."""
+    try:
+        desk = open_desk(options, voice)
+    except ProactError as error:
+        yield Finding("screen", "missing", str(error))
+        return
+    yield _capture(desk)
+    yield _windows(desk)
+    with tempfile.TemporaryDirectory(prefix="proact-doctor-") as folder:
+        place = LiveFolder(Path(folder) / "live")
+        try:
+            place.begin(options.past, options.user)
+            played = anyio.run(_live, place, options, desk)
+        except ProactError as error:
+            yield Finding("agent", "missing", str(error))
+            return
+        yield from _agent(played)
+    yield Finding("page", "note", "none in this version: suggestions are shown in the terminal")
+
+
+def _capture(desk: Desk) -> Finding:
+    took = []
+    try:
+        for _ in range(_GRABS):
+            begun = real_ns()
+            frames = desk.screen.look()
+            took.append(real_ns() - begun)
+    except ScreenLost as error:
+        return Finding("capture", "missing", f"{error.reason}: {error.detail}")
+    sizes = ", ".join(f"{f.width}x{f.height}" for f in frames)
+    first, typical = took[0] / MS, percentile(took[1:], 50) / MS
+    name = desk.screen.screen.name if desk.screen.screen is not None else "screen"
+    return Finding("capture", "ok", f"{name}: {sizes} in {typical:.1f} ms, the first in {first:.0f} ms")
+
+
+def _windows(desk: Desk) -> Finding:
+    """Whether windows are told; no title or application is named."""
+    front, visible = desk.windows.foreground(), desk.windows.visible()
+    said = "the one in front is known" if front is not None else "none is in front, or it cannot be told"
+    if visible is None:
+        return Finding(
+            "windows", "note", f"{desk.windows.name}: which are visible cannot be told: exclusions stop the recording"
+        )
+    return Finding("windows", "ok", f"{desk.windows.name}: {len(visible)} visible; {said}")
+
+
+async def _live(place: LiveFolder, options: LiveOptions, desk: Desk) -> Played:
+    choice = Choice([], agent=options.agent, memory=options.memory, timeout=options.timeout)
+
+    def make(folder: Path, **given: Any) -> Records:
+        return _Brief(Recorder(folder, desk.screen, desk.windows, rules=desk.rules, **given))
+
+    return await play_live(place, choice, make)
+
+
+class _Brief:
+    """A recorder that stops by itself."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.now_ns, self.stop = recorder.now_ns, recorder.stop
+
+    async def run(self) -> Summary:
+        return await self._recorder.run(_SNAPSHOTS_NS)
+
+
+def _agent(played: Played) -> Iterator[Finding]:
+    result = played.results[0]
+    if result.error is not None:
+        yield Finding("agent", "missing", result.error)
+        return
+    ready = 0 if result.cold_start_ns is None else result.cold_start_ns
+    yield Finding("agent", "ok", f"ready in {ready / MS:.0f} ms, memory included")
+    ((_, log, _),) = read_units(played.folder)
+    if not len(log):
+        yield Finding("answers", "missing", "nothing was recorded, so nothing was asked")
+        return
+    took = (log.actionable_ns - log.captured_ns).tolist()
+    errors = read_run(played.folder)["units"]
+    failed = sum(unit.get("tally", {}).get("errors", 0) for unit in errors.values())
+    later = f", then {percentile(took[1:], 50) / MS:.0f} ms" if len(took) > 1 else ""
+    said = f"{len(took)}: {took[0] / MS:.0f} ms from the screen to the first answer{later}"
+    yield Finding("answers", "note" if failed else "ok", f"{said}; {failed} failed" if failed else said)
