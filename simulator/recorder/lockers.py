@@ -45,14 +45,18 @@ def is_locker(app: str | None) -> bool:
 def a_locker_runs(proc: Path = Path("/proc")) -> bool:
     """Whether a process of this user's runs that exists only while the screen is locked (about 3 ms)."""
     me = os.getuid()
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(proc):
-            with contextlib.suppress(OSError):
-                if entry.name.isdigit() and entry.stat().st_uid == me:
-                    comm = (Path(entry.path) / "comm").read_text(errors="replace").strip()
-                    if comm in _ONLY_WHILE_LOCKED:
-                        return True
+    with contextlib.suppress(OSError), os.scandir(proc) as entries:
+        return any(entry.name.isdigit() and _locks(entry, me) for entry in entries)
     return False
+
+
+def _locks(entry: os.DirEntry[str], user: int) -> bool:
+    try:
+        if entry.stat().st_uid != user:
+            return False
+        return (Path(entry.path) / "comm").read_text(errors="replace").strip() in _ONLY_WHILE_LOCKED
+    except OSError:
+        return False  # it has ended
 
 
 class LockHint:

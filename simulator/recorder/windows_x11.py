@@ -18,6 +18,7 @@ from simulator.recorder.lockers import LockHint, is_locker
 from simulator.recorder.windows import Window, one_line
 from simulator.recorder.windows_x11_link import Link, Place, Property
 from simulator.recorder.windows_x11_text import class_of
+from simulator.recorder.windows_x11_wire import TIMEOUT_S
 from simulator.timing.clock import boot_ns
 
 __all__ = ["X11Windows"]
@@ -54,12 +55,20 @@ class X11Windows:
         display: its name, such as ``:0``.
         now: nanoseconds, for the pauses between attempts to connect.
         hint: what the session manager says of the lock.
+        timeout_s: the longest wait for an answer of the server.
     """
 
     name = "x11"
 
-    def __init__(self, display: str, *, now: Callable[[], int] = boot_ns, hint: LockHint | None = None) -> None:
-        self._name, self._now = display, now
+    def __init__(
+        self,
+        display: str,
+        *,
+        now: Callable[[], int] = boot_ns,
+        hint: LockHint | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        self._name, self._now, self._timeout_s = display, now, timeout_s
         self._hint = LockHint(now=now) if hint is None else hint
         self._link: Link | None = None
         self._retry_ns: int | None = None
@@ -123,7 +132,7 @@ class X11Windows:
         if self._link is None:
             if self._retry_ns is not None and self._now() < self._retry_ns:
                 return None
-            self._link = Link(self._name)
+            self._link = Link(self._name, timeout_s=self._timeout_s)
             self._foreign, self._retry_ns = self._link.is_xwayland(), None
         return self._link
 

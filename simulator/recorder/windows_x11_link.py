@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from simulator.recorder.windows import TITLE_LIMIT
 from simulator.recorder.windows_x11_text import compound_text, latin_or_utf8
-from simulator.recorder.windows_x11_wire import Wire
+from simulator.recorder.windows_x11_wire import TIMEOUT_S, Wire
 
 __all__ = ["Link", "Place", "Property"]
 
@@ -50,10 +50,11 @@ class Link:
 
     Args:
         name: of the display, such as ``:0``.
+        timeout_s: the longest wait for an answer.
     """
 
-    def __init__(self, name: str) -> None:
-        self._wire = Wire(name)
+    def __init__(self, name: str, *, timeout_s: float = TIMEOUT_S) -> None:
+        self._wire = Wire(name, timeout_s=timeout_s)
         self.root = self._wire.root
         self._atoms: dict[str, int] = {}
         try:

@@ -15,9 +15,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-__all__ = ["Wire", "XLost", "cookie"]
+__all__ = ["TIMEOUT_S", "Wire", "XLost", "cookie"]
 
-_TIMEOUT_S = 2.0
+TIMEOUT_S = 2.0
 _BATCH = 256  # requests sent before replies are read, so that neither side's buffers fill up
 _LARGEST = 1 << 24  # of one reply, bytes
 _DISPLAY = re.compile(r"(?:(?P<way>tcp|unix)/)?(?P<host>[-:\w.\[\]]*):(?P<number>\d+)(?:\.(?P<screen>\d+))?")
@@ -41,7 +41,7 @@ class Wire:
         root: the root window of the display's screen.
     """
 
-    def __init__(self, name: str, *, timeout_s: float = _TIMEOUT_S) -> None:
+    def __init__(self, name: str, *, timeout_s: float = TIMEOUT_S) -> None:
         match = _DISPLAY.fullmatch(name)
         if match is None:
             raise XLost("not the name of an X display")
