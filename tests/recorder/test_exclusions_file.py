@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -191,3 +192,12 @@ def test_the_built_in_list_says_nothing_twice_and_judges_quickly(default: Exclus
     for _ in range(20):
         default.judge(windows[0], windows)
     assert (real_ns() - start) / 20 < 10_000_000  # 0.1 ms here
+
+
+def test_the_wheel_brings_the_built_in_list(tmp_path: Path) -> None:
+    builder = pytest.importorskip("hatchling.builders.wheel", reason="hatchling is not installed")
+    root = Path(__file__).parents[2]
+    wheel = next(iter(builder.WheelBuilder(str(root)).build(directory=str(tmp_path), versions=["standard"])))
+    with zipfile.ZipFile(wheel) as packed:
+        shipped = packed.read("simulator/recorder/exclusions.default.yaml")
+    assert shipped == (root / "simulator/recorder/exclusions.default.yaml").read_bytes()
