@@ -1,0 +1,236 @@
+"""What ``proact live`` does: recorder and agent side by side, watched in the terminal; or a recording, said plainly."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import anyio
+
+from simulator.cli.live import LiveOptions
+from simulator.cli.show import ScoreTable, invalid
+from simulator.cli.speak import Voice, plain
+from simulator.cli.watching import Spectator, titled
+from simulator.core.errors import ProactError, UsageError
+from simulator.core.types import MS, SECOND
+from simulator.play.assemble import Choice, duration
+from simulator.play.live import LiveFolder, Records, play_live
+from simulator.play.makers import agent_maker, memory_maker
+from simulator.play.player import Played
+from simulator.play.player import play as play_recorded
+from simulator.recorder import consent, screens, windows
+from simulator.recorder.exclusions import OWN_MARK, Exclusions
+from simulator.recorder.frames import ScreenLost
+from simulator.recorder.recorder import Recorder
+from simulator.recorder.screens import KeptScreen
+from simulator.runs.engine import Interrupt
+from simulator.runs.gate import Gate
+from simulator.timing.clock import pause
+from simulator.timing.tasks import beside
+
+__all__ = ["Desk", "open_desk", "play"]
+
+_LOST_NS = 10 * SECOND  # how long a screen may be gone before a fallback takes over
+_LOOK_NS = 500 * MS
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What there is to record: a screen that works, and who knows the windows on it."""
+
+    screen: KeptScreen
+    windows: windows.Windows
+    rules: Exclusions
+
+
+def open_desk(options: LiveOptions, voice: Voice) -> Desk:
+    """Choose the screen, look at it once, and say what looks wrong.
+
+    Raises:
+        UsageError: there is no screen to be had, and why.
+        InputError: a fault of the exclusion file.
+    """
+    rules = Exclusions.load(options.exclude)
+    make = screens.choose(command=options.screen_command, portal=options.portal)
+    try:
+        screen = make()
+    except ScreenLost as error:
+        raise UsageError(f"the screen cannot be captured: {error.detail}") from None
+    try:
+        for sentence in screens.self_test(screen):
+            voice.tell(sentence, "yellow")
+    finally:
+        screen.close()
+    numbers = None if options.monitor is None else [options.monitor]
+    return Desk(KeptScreen(make, monitors=numbers), windows.choose(), rules)
+
+
+def play(folder: Path, options: LiveOptions) -> int:
+    """Play the screen, or the fallback; the exit code."""
+    voice = Voice(as_json=options.json)
+    gate = Gate.parse(options.gate)
+    agent_maker(options.agent)  # a wrong word is told before anything is recorded
+    memory_maker(options.memory).make(seed=0, intentions=())
+    limit = None if options.for_ is None else duration("for", options.for_)
+    if options.fallback is not None and not options.fallback.exists():
+        raise UsageError(f"--fallback {options.fallback}: there is no such recording")
+    try:
+        desk = open_desk(options, voice)
+    except ProactError as error:
+        if options.fallback is None:
+            raise
+        return _fall_back(folder, options, voice, gate, f"no live screen: {error}")
+    ask = input if sys.stdin is not None and sys.stdin.isatty() else None
+    consent.obtain(consent.RECORDING, yes=options.yes, say=lambda said: voice.tell(said), ask=ask)
+    place = LiveFolder(folder)
+    place.begin(options.past, options.user)
+    run = _Run(place, options, voice, gate, desk, limit)
+    undo = titled(OWN_MARK)
+    try:
+        played = anyio.run(run.play)
+    finally:
+        undo()
+    if run.lost and options.fallback is not None:
+        voice.say(plain(f"what was seen until then: {played.folder}"))
+        return _fall_back(folder, options, voice, gate, "the screen was lost")
+    return _told(played, voice)
+
+
+@dataclass
+class _Run:
+    """One live run, from its start to its end."""
+
+    place: LiveFolder
+    options: LiveOptions
+    voice: Voice
+    gate: Gate
+    desk: Desk
+    limit_ns: int | None
+    recorder: Recorder | None = None
+    lost: bool = False
+    warned: bool = field(default=False)
+
+    async def play(self) -> Played:
+        interrupt = Interrupt()
+        o = self.options
+        choice = Choice([], agent=o.agent, memory=o.memory, policy=o.policy, gate=o.gate, seed=o.seed,
+                        timeout=o.timeout, window=o.window)  # fmt: skip
+        period = duration("period", o.period)
+        with Spectator(self.voice, "LIVE", self.gate, self._how) as spectator, _hearing(self._stop, interrupt):
+            async with beside(self._watch, partial(_beat, spectator)):
+                return await play_live(self.place, choice, self._make, period_ns=period, watcher=spectator,
+                                       interrupt=interrupt)  # fmt: skip
+
+    def _make(self, folder: Path, **given: Any) -> Records:
+        desk, period = self.desk, duration("period", self.options.period)
+        self.recorder = Recorder(folder, desk.screen, desk.windows, period_ns=period, rules=desk.rules, **given)
+        return self.recorder
+
+    def _stop(self) -> None:
+        if self.recorder is not None:
+            self.recorder.stop()
+
+    def _how(self) -> str:
+        """How the recording is doing."""
+        if self.recorder is None:
+            return ""
+        facts = self.recorder.facts
+        said = [] if facts.last_tick_age_s is None else [f"last look {facts.last_tick_age_s:.1f} s ago"]
+        said += [f"NOT RECORDING ({facts.trouble})"] if facts.trouble else []
+        return ", ".join(said)
+
+    async def _watch(self) -> None:
+        """End after the time that was given, or when the screen has been gone too long; warn of our own window."""
+        lost_ns = 0
+        while True:
+            await pause(_LOOK_NS)
+            recorder = self.recorder
+            if recorder is None or recorder.facts.last_tick_age_s is None:
+                continue
+            if self.limit_ns is not None and recorder.now_ns() >= self.limit_ns:
+                recorder.stop()
+            lost_ns = lost_ns + _LOOK_NS if recorder.facts.trouble == "display_lost" else 0
+            if lost_ns >= _LOST_NS and self.options.fallback is not None and not self.lost:
+                self.lost = True
+                recorder.stop()
+            if recorder.facts.own_missing and not self.warned and sys.stderr.isatty():
+                self.warned = True
+                self.voice.tell(
+                    "this terminal's window was not found on the screen by its title, so it cannot be left out of the "
+                    "pictures: keep it off the watched monitor, or the agent sees its own suggestions",
+                    "yellow",
+                )
+
+
+async def _beat(spectator: Spectator) -> None:
+    while True:
+        await pause(30 * SECOND)
+        spectator.beat()
+
+
+@contextmanager
+def _hearing(stop: Callable[[], None], interrupt: Interrupt) -> Iterator[None]:
+    """Ctrl-C: the first ends the recording and lets the agent answer, the second ends all at once."""
+    n = 0
+
+    def heard(number: int, frame: FrameType | None) -> None:
+        nonlocal n
+        n += 1
+        if n > 2:
+            raise KeyboardInterrupt
+        if n == 2:
+            interrupt.asked = True
+        stop()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    before = {number: signal.signal(number, heard) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _fall_back(folder: Path, options: LiveOptions, voice: Voice, gate: Gate, why: str) -> int:
+    """Play a recording as if it were live, and say so all the time."""
+    assert options.fallback is not None
+    voice.tell(f"{why}. What follows is a RECORDING, not this screen: {options.fallback}", "bold yellow")
+    voice.record("fallback", why=why, recording=str(options.fallback))
+
+    async def run() -> Played:
+        interrupt = Interrupt()
+        choice = Choice([options.fallback or Path()], agent=options.agent, memory=options.memory, clock="wall",
+                        policy=options.policy, gate=options.gate, seed=options.seed, timeout=options.timeout,
+                        window=options.window)  # fmt: skip
+
+        def stop() -> None:
+            interrupt.asked = True
+
+        with Spectator(voice, "RECORDING", gate) as spectator, _hearing(stop, interrupt):
+            return await play_recorded(
+                choice, out=folder / "fallback", watcher=spectator, interrupt=interrupt, again=True
+            )
+
+    return _told(anyio.run(run), voice)
+
+
+def _told(played: Played, voice: Voice) -> int:
+    scores = {} if played.scores is None else played.scores
+    if played.scores is not None:
+        voice.say(ScoreTable({played.folder.parent.name or played.folder.name: played.scores}))
+    for sentence in (broken := invalid(played.folder)):
+        voice.tell(sentence, "bold red")
+    voice.say(plain(f"run folder: {played.folder}"))
+    voice.record("done", run=str(played.folder), scores=scores.get("scores", {}), valid=not broken)
+    return played.code

@@ -1,0 +1,151 @@
+"""``proact live`` as a person runs it: on a real display, ended by Ctrl-C, and where there is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from simulator.core.types import SECOND
+from simulator.runs.folder import read_units
+from simulator.session.check import check
+from simulator.session.scenario import plays
+from simulator.session.store import Writer
+from simulator.timing.clock import rest
+from tests.desks import Desk, needs, until
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = [sys.executable, "-m", "simulator.cli"]
+CHANGES = '''"""Offers help whenever the screen is another one than before."""
+
+from simulator import SILENT, Decision, Offer
+
+
+class Changes:
+    """Looks at the pixels, by their hash."""
+
+    last = None
+    n = 0
+
+    async def decide(self, observation):
+        """An offer at each change."""
+        now = observation.snapshot.image.pixels_hash
+        if now == self.last:
+            return SILENT
+        self.last, self.n = now, self.n + 1
+        return Decision((Offer("Coding/Programming", f"change number {self.n}"),))
+'''
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> str:
+    """Names the agent that speaks of every change."""
+    (tmp_path / "changes.py").write_text(CHANGES, encoding="utf-8")
+    return f"{tmp_path / 'changes.py'}:Changes"
+
+
+def proact(*words: object, env: Mapping[str, str], timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *map(str, words)], cwd=ROOT, env=dict(env), capture_output=True, text=True,
+                          timeout=timeout, check=False)  # fmt: skip
+
+
+def records(done: subprocess.CompletedProcess[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_what_it_shows_itself_is_neither_recorded_nor_seen_by_the_agent(tmp_path: Path, agent: str) -> None:
+    needs("xterm")
+    with Desk(1024, 600, manager=True) as desk:
+        desk.window("notes.txt - Editor", wm_class=("mousepad", "Mousepad"), x=600, y=20, width=300, height=200)
+        words = [
+            "live",
+            tmp_path / "demo",
+            "--agent",
+            agent,
+            "--memory",
+            "none",
+            "--gate",
+            "off",
+            "--for",
+            "5s",
+            "--yes",
+        ]
+        terminal = desk.start(["xterm", "-geometry", "80x20+0+60", "-e", *COMMAND, *map(str, words)], cwd=ROOT)
+        terminal.wait(60)
+    ((_, log, _),) = read_units(tmp_path / "demo" / "run")
+    assert len(log) >= 4
+    assert [o.text for o in log.offers()] == ["change number 1"], "its own suggestion and its own line are no change"
+    assert not [f for f in check(tmp_path / "demo" / "session") if f.severity == "damage"]
+
+
+def test_ctrl_c_ends_it_well_and_it_can_be_replayed(tmp_path: Path, agent: str) -> None:
+    with Desk(640, 400, manager=True) as desk:
+        window = desk.window("one - Editor", wm_class=("mousepad", "Mousepad"), x=10, y=10, width=300, height=200)
+        words = ["live", tmp_path / "demo", "--agent", agent, "--memory", "none", "--yes", "--json"]
+        with (tmp_path / "out").open("w") as out:
+            live = desk.start([*COMMAND, *map(str, words)], cwd=ROOT, stdout=out)
+            until(lambda: '"suggestion"' in (tmp_path / "out").read_text(), "the first suggestion")
+            window.retitle("two - Editor")
+            rest(2 * SECOND)
+            live.send_signal(signal.SIGINT)
+            assert live.wait(30) == 0
+    said = [json.loads(line) for line in (tmp_path / "out").read_text(encoding="utf-8").splitlines()]
+    assert [r["event"] for r in said][:2] == ["launch", "suggestion"]
+    assert said[-1]["event"] == "done"
+    ((_, log, truth),) = read_units(tmp_path / "demo" / "run")
+    assert log.complete
+    (play,) = plays([tmp_path / "demo"])
+    assert truth == play.truth
+    words = ["run", tmp_path / "demo", "--agent", agent, "--memory", "none", "--clock", "journal", "--journal",
+             tmp_path / "demo" / "run", "--out", tmp_path / "again"]  # fmt: skip
+    assert proact(*words, env=os.environ).returncode == 0
+    ((_, again, _),) = read_units(tmp_path / "again")
+    assert again.actionable_ns.tolist() == log.actionable_ns.tolist()
+    assert again.snapshot.tolist() == log.snapshot.tolist()
+
+
+def test_doctor_live_tries_all_of_it(tmp_path: Path, agent: str) -> None:
+    with Desk(640, 400, manager=True) as desk:
+        desk.window("one - Editor", wm_class=("mousepad", "Mousepad"), x=10, y=10, width=300, height=200)
+        done = proact("doctor", "live", "--agent", agent, "--memory", "none", "--json", env=desk.env)
+    findings = {r["name"]: r for r in records(done) if r["event"] == "finding"}
+    assert done.returncode == 0, done.stderr
+    assert {name: findings[name]["state"] for name in ("capture", "windows", "agent", "answers")} == dict.fromkeys(
+        ("capture", "windows", "agent", "answers"), "ok"
+    )
+    assert "one - Editor" not in done.stdout + done.stderr
+
+
+def bare() -> dict[str, str]:
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE")
+    return {k: v for k, v in os.environ.items() if k not in hidden}
+
+
+def test_without_a_screen_it_says_so_and_records_nothing(tmp_path: Path) -> None:
+    done = proact("live", tmp_path / "demo", "--yes", env=bare())
+    assert done.returncode == 2
+    assert "DISPLAY" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "demo").exists()
+
+
+def test_without_a_screen_a_fallback_is_played_and_says_that_it_is_a_recording(tmp_path: Path) -> None:
+
+    with Writer(tmp_path / "past", session="past") as writer:
+        for i in range(3):
+            writer.add(tick=i, captured_ns=i * SECOND, app_name="bash", window_title="t")
+    done = proact("live", tmp_path / "demo", "--agent", "always", "--memory", "none", "--fallback", tmp_path / "past",
+                  "--json", env=bare())  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = records(done)
+    assert said[0]["event"] == "fallback"
+    assert "RECORDING" in done.stderr
+    assert [r["event"] for r in said if r["event"] in ("suggestion", "done")] == ["suggestion", "done"]
