@@ -24,6 +24,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "commands": REPEATS,
     "wall": 1,
     "memories": 3,
+    "still": 1,
     "setup": 1,
 }
 
