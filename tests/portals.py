@@ -1,4 +1,6 @@
-"""A D-Bus of its own with a desktop's portal on it that answers as it is told; PipeWire too, where it is installed."""
+"""A D-Bus of its own with a desktop's portal on it that answers as it is told, or with the real one on a desktop's side
+that does.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,15 @@ import pytest
 
 from tests.desks import needs, until
 
-__all__ = ["PortalDesk", "Stream"]
+__all__ = ["Backend", "PortalDesk", "Stream"]
 
 CONFIG = """<busconfig><type>session</type><listen>unix:path={path}</listen><auth>EXTERNAL</auth>
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>
 </policy></busconfig>"""
 NAME, PATH = "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop"
+
+LIBEXEC = Path("/usr/libexec")
+BACKEND = "org.freedesktop.impl.portal.desktop.desk"
 
 Stream = tuple[int, dict[str, tuple[str, Any]]]
 
@@ -50,6 +55,7 @@ class PortalDesk:
         self.calls: list[tuple[str, tuple[Any, ...]]] = []
         self.remote: Path | None = None
         self.home = Path()
+        self._backend: Backend | None = None
         self._children: list[subprocess.Popen[bytes]] = []
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._line: Any = None
@@ -79,8 +85,8 @@ class PortalDesk:
             self._line = open_dbus_connection(self.env["DBUS_SESSION_BUS_ADDRESS"], enable_fds=True)
             if self._portal:
                 self._line.bus_proxy.RequestName(NAME)
-            self._thread = threading.Thread(target=self._serve, daemon=True)
-            self._thread.start()
+                self._thread = threading.Thread(target=self._serve, daemon=True)
+                self._thread.start()
         except BaseException:
             self._end()
             raise
@@ -97,6 +103,20 @@ class PortalDesk:
         child = subprocess.Popen(argv, env=self.env, start_new_session=True, stdin=quiet, stdout=quiet, stderr=quiet)
         self._children.append(child)
         return child
+
+    def start_real_portal(self) -> Backend:
+        """xdg-desktop-portal itself, behind which a desktop agrees to everything; skipped where it is missing."""
+        for name in ("xdg-desktop-portal", "xdg-permission-store"):
+            if not (LIBEXEC / name).exists():
+                pytest.skip(f"not installed here: {name}")
+        about = f"[portal]\nDBusName={BACKEND}\nInterfaces=org.freedesktop.impl.portal.ScreenCast;\nUseIn=desk;\n"
+        (self.home / "desk.portal").write_text(about)
+        self.env |= {"XDG_CURRENT_DESKTOP": "desk", "XDG_DESKTOP_PORTAL_DIR": str(self.home)}
+        self._backend = Backend(self.env["DBUS_SESSION_BUS_ADDRESS"])
+        self.start([str(LIBEXEC / "xdg-permission-store")])
+        self.start([str(LIBEXEC / "xdg-desktop-portal")])
+        until(lambda: bool(self._line.bus_proxy.NameHasOwner(NAME)[0]), "xdg-desktop-portal")
+        return self._backend
 
     def stop_sharing(self) -> None:
         """What the button of the desktop does: the session is closed, and told so."""
@@ -165,6 +185,8 @@ class PortalDesk:
         self._stop = True
         if self._thread is not None:
             self._thread.join()
+        if self._backend is not None:
+            self._backend.close()
         if self._line is not None:
             self._line.close()
         for child in reversed(self._children):
@@ -174,6 +196,65 @@ class PortalDesk:
         self._children.clear()
         if self._folder is not None:
             self._folder.cleanup()
+
+
+class Backend:
+    """The desktop's side of xdg-desktop-portal (``org.freedesktop.impl.portal.ScreenCast``): agrees, without a dialog.
+
+    Attributes:
+        stream: what it shares.
+        options: of each choice of sources.
+    """
+
+    def __init__(self, address: str) -> None:
+        import jeepney  # type: ignore[import-untyped]
+        from jeepney.io.blocking import open_dbus_connection
+
+        self.dbus: Any = jeepney
+        self.stream: Stream = (0, {})
+        self.options: list[dict[str, Any]] = []
+        self._session = ""
+        self._stop = False
+        self._line = open_dbus_connection(address)
+        self._line.bus_proxy.RequestName(BACKEND)
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def end_session(self) -> None:
+        """As when the user presses stop."""
+        session = self.dbus.DBusAddress(self._session, interface="org.freedesktop.impl.portal.Session")
+        self._line.send(self.dbus.new_signal(session, "Closed"))
+
+    def close(self) -> None:
+        self._stop = True
+        self._thread.join()
+        self._line.close()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while not self._stop:
+                try:
+                    message = self._line.receive(timeout=0.02)
+                except TimeoutError:
+                    continue
+                if message.header.message_type is self.dbus.MessageType.method_call:
+                    reply = self._answer(message.header.fields[self.dbus.HeaderFields.member], message.body)
+                    self._line.send(self.dbus.new_method_return(message, *reply))
+
+    def _answer(self, member: str, body: tuple[Any, ...]) -> tuple[str | None, tuple[Any, ...]]:
+        if member == "GetAll":
+            known = {"AvailableSourceTypes": ("u", 1), "AvailableCursorModes": ("u", 3), "version": ("u", 4)}
+            return "a{sv}", (known,)
+        if member == "CreateSession":
+            self._session = body[1]
+            return "ua{sv}", (0, {})
+        if member == "SelectSources":
+            self.options.append(body[-1])
+            return "ua{sv}", (0, {})
+        if member == "Start":
+            kept = {"persist_mode": ("u", 2), "restore_data": ("(suv)", ("desk", 1, ("s", "kept")))}
+            return "ua{sv}", (0, {"streams": ("a(ua{sv})", [self.stream]), **kept})
+        return None, ()
 
 
 def _listens(path: Path) -> bool:

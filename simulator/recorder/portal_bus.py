@@ -23,7 +23,6 @@ PATH = "/org/freedesktop/portal/desktop"
 SCREENCAST = "org.freedesktop.portal.ScreenCast"
 SESSION = "org.freedesktop.portal.Session"
 CALL_S = 10.0  # what no person is asked for
-WORD_S = 0.2  # the stream may end before the word comes that the session is over
 
 Options = Mapping[str, tuple[str, Any]]
 """A vardict, as jeepney has it: each value with its D-Bus signature."""
@@ -55,7 +54,7 @@ class Bus(Protocol):
         """Stop sharing."""
         ...
 
-    def ended(self, session: str) -> bool:
+    def ended(self, session: str, wait_ns: int = 0) -> bool:
         """Whether the desktop has ended it: its user pressed stop."""
         ...
 
@@ -158,15 +157,21 @@ class PortalBus:
         """
         self._call(self._dbus.DBusAddress(session, NAME, SESSION), "Close", "", ())
 
-    def ended(self, session: str) -> bool:
-        """Whether the desktop has ended the session; a moment is waited for that word."""
-        field = self._dbus.HeaderFields.path
+    def ended(self, session: str, wait_ns: int = 0) -> bool:
+        """Whether the desktop has ended the session.
+
+        Args:
+            session: its path.
+            wait_ns: for the word of it to come.
+        """
+        path = self._dbus.HeaderFields.path
         try:
-            while self._line.recv_until_filtered(self._ends, timeout=WORD_S).header.fields.get(field) != session:
-                continue
-        except (OSError, ValueError):  # no word in time; a bus that is gone; a selector that is closed
+            while True:
+                word = self._line.recv_until_filtered(self._ends, timeout=wait_ns / SECOND)
+                if word.header.fields.get(path) == session:
+                    return True
+        except (OSError, ValueError):  # no word in time; a bus that is gone; a connection that is closed
             return False
-        return True
 
     def close(self) -> None:
         """Hang up; the portal ends the sessions of this connection."""

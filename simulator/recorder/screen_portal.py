@@ -28,6 +28,7 @@ __all__ = ["Portal", "ScreenPortal", "Shared", "choose_portal"]
 
 DIALOG_NS = 120 * SECOND
 PLAIN_NS = 10 * SECOND
+WORD_NS = SECOND // 5  # the stream may end before the word comes that the session is over
 MONITOR, HIDDEN_CURSOR, UNTIL_REVOKED = 1, 1, 2  # words of the portal's vocabulary
 RESTORES = 4  # the portal's version from which on it gives tokens
 LONGEST_STATE = 65536  # bytes
@@ -94,18 +95,28 @@ class Portal:
             raise ScreenLost("display_lost", "sharing the screen has ended")
         return self._bus.open_remote(self._session)
 
+    def check(self, wait_ns: int = 0) -> None:
+        """Look whether the user has ended the sharing; a stream may flow on.
+
+        Args:
+            wait_ns: how long to wait for the word of it.
+
+        Raises:
+            Refused: so it is.
+        """
+        if self._bus is not None and self._session is not None and self._bus.ended(self._session, wait_ns):
+            self._refused = Refused("sharing the screen was ended on the desktop; start anew to share it again")
+            self.close()
+            raise self._refused
+
     def failed(self) -> None:
         """The session does not deliver. Forget it; the next call of ``shared`` begins another.
 
         Raises:
             Refused: the user has ended it.
         """
-        try:
-            if self._bus is not None and self._session is not None and self._bus.ended(self._session):
-                self._refused = Refused("sharing the screen was ended on the desktop; start anew to share it again")
-                raise self._refused
-        finally:
-            self.close()
+        self.check(WORD_NS)
+        self.close()
 
     def close(self) -> None:
         """Stop sharing; the next call of ``shared`` begins anew."""
@@ -217,12 +228,16 @@ class ScreenPortal:
         if index is None:
             raise ScreenLost("display_lost", "no such monitor is shared")
         try:
+            self.portal.check()
             data = self._streams[index].latest()
             before = self._decoded.get(index)
             if before is None or before[0] != data:
                 shown = picture(data)
                 frame = Frame(monitor, bytearray(shown.tobytes("raw", "BGRX")), *shown.size)
                 before = self._decoded[index] = (data, frame)
+        except Refused:
+            self.close()
+            raise
         except ScreenLost:
             self._fail()
             raise
