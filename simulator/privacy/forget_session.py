@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from simulator.core.errors import InputError
 from simulator.core.faults import told
+from simulator.core.lock import is_locked
 from simulator.privacy.disk import remove, remove_tree
 from simulator.privacy.items import Item, Unreached
 from simulator.privacy.span import Span
@@ -26,8 +27,9 @@ __all__ = ["Head", "plan_session", "read_head"]
 
 FORGETTING = "forgetting"
 FORGOTTEN = "deleted"  # privacy_action of the first row, whose contents are gone
+_RECORDING = ".recording.lock"  # held by whoever records into the folder
 _OURS = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", f"{FILE_NAME}-journal", f"{FILE_NAME}.part", "status.json",
-         "pause", ".lock")  # fmt: skip
+         "pause", _RECORDING)  # fmt: skip
 _STAY = frozenset({"id", "tick", "captured_ns", "late_ms", "monitor", "privacy_action"})
 _KNOWN = frozenset({"screenshots", "gaps", "events", "opportunities", "labels", "masks", "notes", "profile", "meta"})
 _TEXTS = (
@@ -154,11 +156,13 @@ def _cut(head: Head, span: Span) -> list[Unreached]:
             _delete(db, "opportunities", needs)
             _delete(db, "labels", labels)
             db.execute("UPDATE screenshots SET event_id = NULL WHERE event_id NOT IN (SELECT id FROM events)")
+            _cut_reviews(db)
             db.execute("COMMIT")
         except BaseException:
             db.execute("ROLLBACK")
             raise
-        strange = sorted({name for (name,) in db.execute(_TABLES)} - _KNOWN)
+        tables = {name for (name,) in db.execute(_TABLES)}
+        strange = sorted(name for name in tables - _KNOWN if not name.startswith("privacy_"))
         _sweep(head.folder, db)
         db.execute("VACUUM")
         db.execute("DELETE FROM meta WHERE key = ?", (FORGETTING,))
@@ -293,6 +297,14 @@ def _cut_events(db: sqlite3.Connection, head: Head, span: Span, events: list[obj
         )
 
 
+def _cut_reviews(db: sqlite3.Connection) -> None:
+    """What a review kept of pictures that no row names any more."""
+    for (table,) in db.execute(f"{_TABLES} AND name GLOB 'privacy_*'").fetchall():
+        if "file_path" in {row[1] for row in db.execute(f"PRAGMA table_info({table})")}:
+            named = "SELECT file_path FROM screenshots WHERE file_path IS NOT NULL"
+            db.execute(f"DELETE FROM {table} WHERE file_path NOT IN ({named})")
+
+
 def _delete(db: sqlite3.Connection, table: str, ids: list[object]) -> None:
     db.executemany(f"DELETE FROM {table} WHERE id IS ?", [(i,) for i in ids])
 
@@ -360,6 +372,9 @@ def _writing(file: Path) -> Iterator[sqlite3.Connection]:
         InputError: somebody else has it open.
     """
     connect(file).close()
+    said = "somebody has it open: end the recording (or whatever reads it) and call again"
+    if is_locked(file.with_name(_RECORDING)):
+        raise InputError(file, said)
     db = sqlite3.connect(file, isolation_level=None, timeout=1)
     try:
         try:  # leaving the write-ahead log is what SQLite does for the only one that has a file open
@@ -371,7 +386,7 @@ def _writing(file: Path) -> Iterator[sqlite3.Connection]:
                 raise
             mode = "locked"
         if mode != "delete":
-            raise InputError(file, "somebody has it open: end the recording (or whatever reads it) and call again")
+            raise InputError(file, said)
         db.execute("PRAGMA secure_delete=ON")
         db.execute("PRAGMA temp_store=MEMORY")  # what a VACUUM sorts is not left in a temporary file
         yield db

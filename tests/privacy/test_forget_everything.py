@@ -15,7 +15,7 @@ from simulator.privacy.forget import plan
 from simulator.privacy.span import Span
 from simulator.runs.folder import digest, read_run, read_units
 from simulator.session.scenario import plays
-from tests.privacy.planted import START, WORD, Home, make
+from tests.privacy.study import START, WORD, Home, make
 
 AGENT = '''
 from simulator.core.types import Decision, Offer, SILENT

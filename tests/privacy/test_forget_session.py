@@ -16,7 +16,7 @@ from simulator.privacy.span import Span
 from simulator.session.check import check
 from simulator.session.reader import Reader
 from simulator.session.store import Writer
-from tests.privacy.planted import START, WORD, record
+from tests.privacy.study import START, WORD, record
 
 CUT = Span(START + 5 * SECOND, START + 10 * SECOND)
 
