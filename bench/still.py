@@ -1,7 +1,7 @@
 """Ten minutes of ``proact live`` on a still screen with its own suggestion on it: how often does the agent speak?
 
-The agent offers help whenever the pixels differ from the last ones. ``proact live`` runs in a terminal on the very desktop
-that it records, and draws its suggestion and a running line there: every one of them would be a change if it were seen.
+The agent offers help whenever the pixels differ from the last ones. ``proact live`` runs in a terminal on the desktop
+that it records, and draws its suggestion and a running line there: each of them would be a change if it were seen.
 """
 
 from __future__ import annotations
