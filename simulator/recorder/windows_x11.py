@@ -183,9 +183,17 @@ def _on_panels(windows: Sequence[Window], hidden: Sequence[Window]) -> list[Wind
     return [
         replace(window, x=panel.x, y=panel.y, width=panel.width, height=panel.height, kind="listed")
         for panel in windows
-        if panel.kind == "dock"
+        if _is_panel(panel)
         for window in hidden
     ]
+
+
+def _is_panel(window: Window) -> bool:
+    """Whether a window may show titles of others: a dock, or one that nobody manages and that has no title itself.
+
+    Of the latter sort are the tab bars of i3 and the tool bar of fluxbox; most menus bear a title.
+    """
+    return window.kind == "dock" or (window.kind == "popup" and not window.title)
 
 
 def _manager(link: Link, top: dict[str, Property]) -> str | None:

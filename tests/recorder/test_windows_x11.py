@@ -179,6 +179,23 @@ def test_titles_of_hidden_windows_are_listed_where_a_panel_shows_them(
     assert shown.index(secret) < shown.index(dock)
 
 
+def test_titles_of_hidden_windows_are_listed_on_the_untitled_bars_of_window_managers_too(
+    probes: list[X11Windows],
+) -> None:
+    with Desk(400, 300) as desk:  # as i3 with tabs: a bar without a title, the window in front, others unmapped
+        _announce(desk, "i3")
+        front, behind = desk.window("front", x=0, y=20), desk.window("behind", show=False)
+        bar = desk.window(None, wm_class=("i3-frame", "i3-frame"), width=400, height=20, popup=True)
+        desk.window("a menu", wm_class=("app", "App"), popup=True)
+        clients, kind = desk.connection.get_atom("_NET_CLIENT_LIST"), desk.connection.get_atom("WINDOW")
+        desk.root.change_property(clients, kind, 32, [front.id, behind.id])
+        desk.connection.sync()
+        shown = probe_of(desk, probes).visible()
+        assert shown is not None
+        assert [(w.title, w.kind, w.y, w.height) for w in shown if w.key == behind.id] == [("behind", "listed", 0, 20)]
+        assert {window.key for window in shown} >= {front.id, bar.id}
+
+
 def test_see_through_edges_are_no_part_of_a_window(
     bare: Desk, opened: list[DeskWindow], probes: list[X11Windows]
 ) -> None:
