@@ -73,6 +73,8 @@ def _forget(voice: Voice, user: str, found: Plan) -> int:
         if item.kind == "run":
             runs.append(item.path)
 
+    if found.n_others > 1000:
+        voice.tell(f"afterwards {found.n_others:,} other files are looked through for copies; that may take a while")
     left = found.carry_out(watch)
     for run in runs:
         _score_again(voice, run)

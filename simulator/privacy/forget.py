@@ -64,6 +64,11 @@ class Plan:
     _strange: list[Path] = field(default_factory=list)
     _homes: set[Path] = field(default_factory=set)
 
+    @property
+    def n_others(self) -> int:
+        """Files that proact did not make: they are looked through for copies of what was forgotten."""
+        return len(self._strange)
+
     def carry_out(self, watch: Callable[[Item], None] | None = None) -> list[Unreached]:
         """Forget all of it; what could not be reached, with ``unreached`` at the beginning.
 

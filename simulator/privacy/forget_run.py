@@ -228,14 +228,17 @@ def _summed_up(run: Path, told_of: Mapping[str, Any], unit: _Unit) -> dict[str, 
 
 
 def _result(result: Mapping[str, Any], log: Path) -> dict[str, Any]:
-    """How a unit went, without the words of an agent's error; with the hash of its log."""
-    made = dict(result)
-    if isinstance(made.get("error"), str):
-        made["error"] = GONE
-    if "memory_stats" in made:
-        made["memory_stats"] = Scrubber().record(made["memory_stats"])
-    if isinstance(made.get("log_sha256"), str) and log.is_file():
-        made["log_sha256"] = sha256(log.read_bytes()).hexdigest()
+    """How a unit went, without the words of agent and memory; with the hash of its log."""
+    made: dict[str, Any] = {}
+    for key, value in result.items():
+        if key == "audit" or not isinstance(value, (str, list, dict)):
+            made[key] = value
+        elif key == "log_sha256":
+            made[key] = sha256(log.read_bytes()).hexdigest() if log.is_file() else value
+        elif isinstance(value, str):
+            made[key] = GONE if key == "error" else None
+        else:
+            made.update(Scrubber().record({key: value}))
     return made
 
 

@@ -51,10 +51,14 @@ def plan_table(path: Path, user: str, span: Span, places: Sequence[Place]) -> It
     Raises:
         InputError: the file cannot be read.
     """
-    owners = sorted({place.user for place in places})
     with told(path):
         lines = list(_lines(path))
     rows = [row for _, row in lines if row]
+    places = places or _imported(path)
+    owners = sorted({place.user for place in places})
+    if not owners and not all(row.get("user") for row in rows):
+        said = "a history that no scenario here names, and its rows do not say whose they are"
+        return Unreached(path, said, only_maybe=True)
     if user in owners and len(owners) > 1 and not all(row.get("user") for row in rows):
         others = ", ".join(owner for owner in owners if owner != user)
         return Unreached(path, f"a history that scenarios of {others} name too, and its rows do not say whose they are")
@@ -112,6 +116,16 @@ def plan_account(path: Path, user: str, span: Span) -> Item | None:
         return None
     content = _json([{**line, "examples": []} if line in mine else line for line in lines])
     return Item("account", path, "its examples", lambda: _put(path, content))
+
+
+def _imported(path: Path) -> list[Place]:
+    """Whose a history is that an import put beside its account."""
+    try:
+        with told(path):
+            lines = json.loads((path.parent / ACCOUNT).read_bytes())
+            return [Place(user) for user in sorted({line["user"] for line in lines if line["user"]})]
+    except (InputError, LookupError):
+        return []
 
 
 def _json(value: Any) -> bytes:

@@ -12,15 +12,16 @@ __all__ = ["MOST_TEXTS", "search"]
 
 MOST_TEXTS = 500
 _SHORTEST = 12  # "Inbox" stands in many files that hold nothing of anybody
-_LARGEST = 256 * 1024 * 1024
-_PICTURES = frozenset({".webp", ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".avif"})
+_LARGEST = 64 * 1024 * 1024
+# Pictures, and the source of agents, whose sentences are theirs also where an offer was made of one.
+_PASSED_OVER = frozenset({".webp", ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".py", ".pyc"})
 
 
 def search(files: Iterable[Path], texts: Iterable[str]) -> list[Unreached]:
     """The files that still hold one of the texts, as UTF-8 or escaped as in JSON.
 
     Only the longest 500 texts of at least 12 characters are looked for; files that cannot be read, and those of over
-    256 MB, are told too. Pictures and packed files are not looked into.
+    64 MB, are told too. Pictures, packed files and Python source are not looked into.
     """
     wanted = sorted({text for text in texts if len(text) >= _SHORTEST}, key=lambda t: (-len(t), t))[:MOST_TEXTS]
     needles = [_forms(text) for text in wanted]
@@ -28,11 +29,11 @@ def search(files: Iterable[Path], texts: Iterable[str]) -> list[Unreached]:
     if not needles:
         return out
     for path in files:
-        if path.suffix.lower() in _PICTURES:
+        if path.suffix.lower() in _PASSED_OVER:
             continue
         try:
             if path.stat().st_size > _LARGEST:
-                out.append(Unreached(path, "too large to be searched"))
+                out.append(Unreached(path, "over 64 MB, not searched for copies", only_maybe=True))
                 continue
             data = path.read_bytes()
         except OSError as error:

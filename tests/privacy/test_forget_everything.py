@@ -256,6 +256,16 @@ def test_a_history_that_others_share_is_told_and_left(home: Home, capsys: pytest
     assert "scenarios of kim name" in done["left"][0]["why"]
 
 
+def test_a_history_that_nobody_names_is_told_of(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside the account of an import it is that user's; elsewhere nobody can tell."""
+    (home.session / "scenario.yaml").unlink()
+    (home.root / "stray.csv").write_text("start,end,title\n-9,-8,somebody was here\n")
+    code, done = _forget(home, capsys)
+    assert not (home.root / "data" / "sam").exists()
+    assert [Path(u["path"]).name for u in done["left"]] == ["stray.csv"]
+    assert code == 0
+
+
 def test_rows_of_a_shared_table_go_by_their_own_user(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     table = home.root / "data" / "both.csv"
     table.write_text(

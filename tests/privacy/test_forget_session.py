@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,22 @@ def test_one_that_is_being_recorded_is_told_and_left(tmp_path: Path) -> None:
     assert "end the recording" in left[0]
     assert _forget(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("span", [None, CUT])
+def test_a_session_that_a_crash_left_open_is_forgotten_with_its_write_ahead_log(
+    tmp_path: Path, span: Span | None
+) -> None:
+    with Writer(tmp_path / "made", session="s", user="sam", utc_anchor_ns=START) as writer:
+        for i in range(12):
+            writer.add(tick=i, captured_ns=i * SECOND, monitor=1, window_title=f"{WORD} title of {i // 5}")
+        shutil.copytree(tmp_path / "made", tmp_path / "in" / "s")
+    assert "session.db-wal" in _holding(tmp_path / "in", WORD)
+    assert _forget(tmp_path / "in", span) == []
+    assert _holding(tmp_path / "in", WORD if span is None else f"{WORD} title of 1") == []
+    if span is not None:
+        with Reader(tmp_path / "in" / "s") as reader:
+            assert (reader.header.state, reader.header.n_rows) == ("recording", 7)
 
 
 def test_pictures_outside_of_the_folder_are_told_and_left(tmp_path: Path) -> None:
