@@ -26,6 +26,8 @@ NAMES = {  # name: repeats (the long ones fewer)
     "memories": 3,
     "still": 1,
     "setup": 1,
+    "record": 1,
+    "kills": 1,
 }
 
 

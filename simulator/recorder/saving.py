@@ -1,9 +1,9 @@
 """Keeping what was seen: a thread that encodes pictures and writes rows, in order, behind a bounded queue.
 
 Encoding takes 0.2 s at 1080p and 2 s on a busy machine, so the looks must not wait for it. At most ``DEPTH`` pictures
-wait (kill -9 loses them and nothing else); when half of them do, encoding turns to a quicker method, and where none
-fits any more, the recorder makes a gap of the tick. A disk that is full, or fails, costs ticks and never the recording:
-what could not be written becomes a gap, and the gap is written as soon as there is room.
+wait (kill -9 loses them and nothing else); when more than half of them do, encoding turns to quicker methods, and where
+none fits any more, the recorder makes a gap of the tick. A disk that is full, or fails, costs ticks and never the
+recording: what could not be written becomes a gap, and the gap is written as soon as there is room.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from PIL import Image
 
 from simulator.core.operators import operators
 from simulator.session.schema import FILE_NAME
-from simulator.session.store import DENSE, QUICK, Writer
+from simulator.session.store import DENSE, QUICK, QUICKEST, Writer
 
 __all__ = ["DEPTH", "Counts", "Rows", "Saver"]
 
@@ -193,9 +193,9 @@ class Saver:
             return {**row, **kept}
         if image is None:
             raise FileNotFoundError(errno.ENOENT, "the picture was not kept")
-        quick = self._n_waiting > DEPTH // 2
-        made = self._writer.keep(image, digest=digest, method=QUICK if quick else DENSE)
-        self.counts.n_quick += quick
+        method = DENSE if self._n_waiting <= DEPTH // 2 else QUICK if self._n_waiting < DEPTH else QUICKEST
+        made = self._writer.keep(image, digest=digest, method=method)
+        self.counts.n_quick += method != DENSE
         fresh.append(digest)
         return {**row, **made}
 
