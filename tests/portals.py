@@ -5,6 +5,7 @@ that does.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import signal
 import socket
@@ -66,8 +67,6 @@ class PortalDesk:
     def __enter__(self) -> Self:
         self.dbus = pytest.importorskip("jeepney", reason="the extra portal is not installed here")
         needs("dbus-daemon")
-        from jeepney.io.blocking import open_dbus_connection  # type: ignore[import-untyped]
-
         self._folder = tempfile.TemporaryDirectory(prefix="portal-", ignore_cleanup_errors=True)
         self.home = Path(self._folder.name)
         bus = self.home / "bus"
@@ -82,7 +81,7 @@ class PortalDesk:
         try:
             self.start(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={config}"])
             until(lambda: _listens(bus), "a session bus")
-            self._line = open_dbus_connection(self.env["DBUS_SESSION_BUS_ADDRESS"], enable_fds=True)
+            self._line = _line(self.env["DBUS_SESSION_BUS_ADDRESS"])
             if self._portal:
                 self._line.bus_proxy.RequestName(NAME)
                 self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -207,15 +206,12 @@ class Backend:
     """
 
     def __init__(self, address: str) -> None:
-        import jeepney  # type: ignore[import-untyped]
-        from jeepney.io.blocking import open_dbus_connection
-
-        self.dbus: Any = jeepney
+        self.dbus = importlib.import_module("jeepney")  # has no types, and is an extra
         self.stream: Stream = (0, {})
         self.options: list[dict[str, Any]] = []
         self._session = ""
         self._stop = False
-        self._line = open_dbus_connection(address)
+        self._line = _line(address)
         self._line.bus_proxy.RequestName(BACKEND)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
@@ -255,6 +251,10 @@ class Backend:
             kept = {"persist_mode": ("u", 2), "restore_data": ("(suv)", ("desk", 1, ("s", "kept")))}
             return "ua{sv}", (0, {"streams": ("a(ua{sv})", [self.stream]), **kept})
         return None, ()
+
+
+def _line(address: str) -> Any:
+    return importlib.import_module("jeepney.io.blocking").open_dbus_connection(address, enable_fds=True)
 
 
 def _listens(path: Path) -> bool:
