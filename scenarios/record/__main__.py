@@ -8,7 +8,8 @@ from pathlib import Path
 
 from scenarios.record.hands import DeskError
 from scenarios.record.needs import Script
-from scenarios.record.take import take, write
+from scenarios.record.table import table_text
+from scenarios.record.take import SCENARIOS, take, write
 from simulator.core.errors import InputError
 
 NAMES = (
@@ -21,6 +22,12 @@ def scripts(name: str) -> tuple[Script, ...]:
     """The recordings that a module makes."""
     made: tuple[Script, ...] = import_module(f"scenarios.record.{name}").SCRIPTS
     return made
+
+
+def made() -> list[tuple[str, Script]]:
+    """All recordings that are there, with the names of their modules."""
+    found = [(name, script) for name in NAMES for script in scripts(name)]
+    return [(name, script) for name, script in found if (SCENARIOS / script.folder / "actions.jsonl").is_file()]
 
 
 def main(words: list[str]) -> int:
@@ -40,6 +47,7 @@ def main(words: list[str]) -> int:
             except (DeskError, InputError) as error:
                 print(f"{script.folder}: {error}", file=sys.stderr)
                 return 1
+    (SCENARIOS / "README.md").write_text(table_text(made()), encoding="utf-8")
     return 0
 
 

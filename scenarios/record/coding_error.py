@@ -119,6 +119,7 @@ SCRIPTS = (
         home="nora",
         about="Nora runs a small report over a table of orders. It fails, she looks in the wrong place, reads a "
         "handbook, mends it, meets the next error and mends that as well; then she reads her mail.",
+        purpose="two errors of a script: one puzzles, one hardly does",
         seed=101,
         prepare=prepare,
         play=play,

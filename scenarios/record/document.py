@@ -102,6 +102,7 @@ SCRIPTS = (
         home="tomas",
         about="Tomás has written twice as many words as the leaflet allows. He counts, cuts a little, counts again, "
         "gives up, and writes a mail that he begins three times; then he reads the news.",
+        purpose="a text to be cut, a mail that does not begin",
         seed=103,
         prepare=prepare,
         play=play,

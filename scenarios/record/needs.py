@@ -49,12 +49,15 @@ class Script:
     Args:
         folder: below ``scenarios/``, where it is kept.
         home: whose home folder the desk shows.
+        about: what happens in it.
+        purpose: what it is good for, in a line.
         seed: fixes the pauses.
     """
 
     folder: str
     home: str
     about: str
+    purpose: str
     seed: int
     prepare: Callable[[Desk], None]
     play: Callable[[Desk], None]

@@ -137,11 +137,12 @@ _QUIET = (
 )
 
 
-def _script(kind: str, between: Callable[[Desk, int], None], about: str, noise: str) -> Script:
+def _script(kind: str, between: Callable[[Desk, int], None], purpose: str, about: str, noise: str) -> Script:
     return Script(
         folder=f"noise_twins/{kind}",
         home="nora",
         about=about,
+        purpose=purpose,
         seed=109,
         prepare=prepare,
         play=lambda desk: task(desk, between),
@@ -161,6 +162,7 @@ SCRIPTS = (
     _script(
         "clean",
         nothing_between,
+        "a list to be rewritten, a thread to be summed up",
         "Nora is asked for a list of dates in one form, rewrites four of them by hand, reads a long thread up, down "
         "and up again, asks what it comes to, and looks at her list. The twin of this recording is "
         "[noisy](../noisy/README.md): the same task, with what has nothing to do with it in between.",
@@ -169,6 +171,7 @@ SCRIPTS = (
     _script(
         "noisy",
         something_between,
+        "the same with browsing, wrong windows and pauses in between: what is noise worth?",
         "The task of [clean](../clean/README.md), but Nora also reads the news, goes to the wrong window and back, "
         "lets the screen stand, looks at a picture, and switches tabs without aim. The needs are the same two.",
         "News, wrong windows, the picture and the pauses add nothing that is wanted; where they fall into a window the "

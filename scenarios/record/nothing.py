@@ -72,6 +72,7 @@ SCRIPTS = (
         home="mei",
         about="Mei reads the news, says thank you for cake, fetches it, looks at pictures, at a list on which "
         "everything is ticked off, at her mail, and at the news again. Pure noise: the truth is empty.",
+        purpose="pure noise: silence is right",
         seed=107,
         prepare=prepare,
         play=play,

@@ -102,6 +102,7 @@ SCRIPTS = (
         home="mei",
         about="Mei counts slow requests by hour; her line counts wrong. A colleague asks for a picture; she looks "
         "for it, describes it, arranges lunch, comes back to her terminal, reads herself in again and finds it.",
+        purpose="a need that is interrupted and comes back",
         seed=110,
         prepare=prepare,
         play=play,

@@ -95,6 +95,7 @@ SCRIPTS = (
         home="nora",
         about="Nora looks at a pack in each of three shops, turns francs into euros, goes round the shops again with a "
         "list, and puts one pack into the basket.",
+        purpose="three shops to compare, one of them in another currency",
         seed=106,
         prepare=prepare,
         play=play,

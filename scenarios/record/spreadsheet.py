@@ -96,6 +96,7 @@ SCRIPTS = (
         home="tomas",
         about="Tomás works out how much the stalls of a market grew. Two of them had been closed; the sheet says "
         "#DIV/0!, and his mean is not the one of the mail.",
+        purpose="figures: growth with a division by zero, a mean that differs",
         seed=105,
         prepare=prepare,
         play=play,

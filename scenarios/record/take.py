@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from textwrap import fill
 from typing import Any
 
 from scenarios.record.desk import Desk
@@ -25,7 +27,7 @@ from simulator.session.reader import Reader
 from simulator.session.scenario import plays
 from simulator.timing.clock import rest, wall_ns
 
-__all__ = ["SCENARIOS", "Window", "case_text", "readme_text", "take", "windows", "write"]
+__all__ = ["SCENARIOS", "Window", "case_text", "n_snapshots", "readme_text", "take", "windows", "write"]
 
 SCENARIOS = Path(__file__).resolve().parents[1]
 PROACT = (sys.executable, "-m", "simulator.cli")
@@ -51,23 +53,20 @@ def take(script: Script, module: str, out: Path = SCENARIOS) -> list[Path]:
         DeskError: the desk did not do what the script expects, or the recorder stopped early.
         InputError: what was made is no sound scenario.
     """
-    fresh = out / f".{script.folder.replace('/', '-')}.take"
-    shutil.rmtree(fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    with Desk(script.home, script.seed) as desk:
+    folder = out / script.folder
+    with TemporaryDirectory() as place, Desk(script.home, script.seed) as desk:
+        fresh = Path(place) / script.folder.replace("/", "-")  # the session takes its name from it
         script.prepare(desk)
         desk.log.clear()
-        with recorder(fresh / "session", desk.env, script.home):
+        with recorder(fresh, desk.env, script.home):
             rest(3 * SECOND // 2)
             script.play(desk)
             rest(2 * SECOND)
         log = list(desk.log)
-    _proact("dataset", "compact", str(fresh / "session"))
-    folder = out / script.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(folder / "session", ignore_errors=True)
-    (fresh / "session").rename(folder / "session")
-    shutil.rmtree(fresh)
+        _proact("dataset", "compact", str(fresh))
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(folder / "session", ignore_errors=True)
+        shutil.move(fresh, folder / "session")
     _write_actions(log, folder)
     files = write(script, module, out)
     _proact("dataset", "check", str(folder))
@@ -154,6 +153,11 @@ def _read_actions(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "actions.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
+def n_snapshots(folder: Path) -> int:
+    """How many rows a recording has."""
+    return len(_rows(folder))
+
+
 def windows(case: Case, folder: Path) -> list[Window]:
     """The windows of a case: from the first snapshot that shows a need to the action that ends it.
 
@@ -236,21 +240,23 @@ def readme_text(script: Script, module: str, folder: Path) -> str:
     rows = _rows(folder)
     pictures = list((folder / "session" / "screenshots").rglob("*.webp"))
     size = sum(p.stat().st_size for p in pictures)
-    parts = [f"# {script.folder}\n", script.about + "\n", "## What is needed, and when\n"]
+    parts = [f"# {script.folder}\n", _wrap(script.about), "## What is needed, and when\n"]
     for case in script.cases:
         if len(script.cases) > 1:
             parts.append(f"### {case.person}: [{case.folder}/scenario.yaml]({case.folder}/scenario.yaml)\n")
         parts += [_why(one) for one in windows(case, folder)]
-        parts.append(case.quiet + "\n")
+        parts.append(_wrap(case.quiet))
     parts += [
         "## What is on the screen\n",
         "From the rows of the session and the log of the script; times are seconds since the first snapshot.\n",
         "| from | window in front | done |\n|---|---|---|",
         *_stretches(rows, _read_actions(folder)),
         f"\n{len(rows)} snapshots, {len({r['pixels_hash'] for r in rows})} distinct pictures, {size / 1e6:.1f} MB.\n",
-        MADE.format(name=module, module=module)
-        + " Real applications on a real X display, recorded by `proact record`. "
-        "The people, their data and the pages are made up.\n",
+        _wrap(
+            MADE.format(name=module, module=module)
+            + " Real applications on a real X display, recorded by `proact record`. "
+            "The people, their data and the pages are made up."
+        ),
     ]
     return "\n".join(parts)
 
@@ -258,7 +264,13 @@ def readme_text(script: Script, module: str, folder: Path) -> str:
 def _why(one: Window) -> str:
     need = one.need
     weight = "" if need.weight == 1 else f", weight {need.weight:g}"
-    return f"* **{need.id}**, `[{one.opens_s:g}, {one.closes_s:g})`, *{need.intention}*{weight}. {need.why}\n"
+    said = f"* **{need.id}**, `[{one.opens_s:g}, {one.closes_s:g})`, *{need.intention}*{weight}. {need.why}"
+    return _wrap(said, "  ")
+
+
+def _wrap(text: str, indent: str = "") -> str:
+    """A paragraph of a page."""
+    return fill(text, 118, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def _stretches(rows: Sequence[Mapping[str, Any]], actions: Sequence[Mapping[str, Any]]) -> Iterator[str]:

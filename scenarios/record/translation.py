@@ -89,6 +89,7 @@ SCRIPTS = (
         about="Nora reads the rules of a hut, which are German, then the letter of a stove fitter, which is Polish. "
         "She looks words up, writes back in English, tries to make Polish of it, sends it as it is and looks at a "
         "picture of the hut.",
+        purpose="a language that is read, one that is not, and a reply in it",
         seed=104,
         prepare=prepare,
         play=play,

@@ -102,6 +102,7 @@ SCRIPTS = (
         about="A shared desk: the news, a notice in Chinese, a page in Spanish, a merge that fails and is called "
         "off. The screen does not tell who sits there; the profile does. Tomás speaks Spanish, reads no Chinese and "
         "is new to git; Mei reads Chinese and no Spanish, and has merged more than she can count.",
+        purpose="one recording, two profiles, two truths",
         seed=108,
         prepare=prepare,
         play=play,
