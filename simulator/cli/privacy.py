@@ -26,6 +26,9 @@ _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the la
 _KEYS = "r retain, b fill what was found (or all), d delete, s skip, u undo, c carry out and end, q leave"
 
 
+privacy.command("simulator.cli.exclusions:try_rules", name="test", help="Say what exclusion rules make of a window.")
+
+
 @privacy.command
 def scan(
     sessions: list[Path],

@@ -38,7 +38,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         raise PatternError(f"a regular expression of at most {_LONGEST} characters")
     try:
         compiled = re.compile(pattern, re.IGNORECASE)
-        worst = PIECE * _ways(_parser().parse(pattern, re.IGNORECASE))
+        worst = PIECE * _ways(_parser().parse(pattern, re.IGNORECASE), last=True)
     except (re.error, RecursionError, OverflowError) as error:
         said = error.msg if isinstance(error, re.error) else "too large"
         raise PatternError(f"not a regular expression ({said})") from error
@@ -71,26 +71,25 @@ def _parser() -> Any:
     return importlib.import_module("re._parser")
 
 
-def _ways(parsed: Any) -> int:
-    """In how many ways the matcher could try a piece from one place, at most; cut off far above the limit."""
-    ways = 1
-    for op, value in parsed:
-        ways = min(ways * _ways_of(str(op), value), _STEPS + 1)
+def _ways(parsed: Any, *, last: bool = False) -> int:
+    """In how many ways the matcher could try a piece from one place, at most; cut off far above the limit.
+
+    ``last``: nothing follows that could fail, so what stands at the end is tried in one way.
+    """
+    ways, items = 1, list(parsed)
+    for n, (op, value) in enumerate(items, 1):
+        ways = min(ways * _ways_of(str(op), value, last and n == len(items)), _STEPS + 1)
     return ways
 
 
-def _ways_of(op: str, value: Any) -> int:
+def _ways_of(op: str, value: Any, last: bool) -> int:
     match op:
         case "BRANCH":
-            return sum(map(_ways, value[1]))
+            return sum(_ways(branch, last=last) for branch in value[1])
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            least, most, body = value
-            most = min(int(most), PIECE)
-            inner = _ways(body)
-            tried = inner**most if inner == 1 or most <= 20 else _STEPS + 1
-            return (most - min(int(least), PIECE) + 1) * min(tried, _STEPS + 1)
+            return _ways_of_repeat(*value, last=last)
         case "SUBPATTERN":
-            return _ways(value[-1])
+            return _ways(value[-1], last=last)
         case "ASSERT" | "ASSERT_NOT":
             return _ways(value[1])
         case "ATOMIC_GROUP":
@@ -100,3 +99,11 @@ def _ways_of(op: str, value: Any) -> int:
         case "GROUPREF":  # no choice, but as long as what it repeats
             return 16
     return 1
+
+
+def _ways_of_repeat(least: int, most: int, body: Any, *, last: bool) -> int:
+    most, inner = min(int(most), PIECE), _ways(body)
+    if inner == 1:
+        return 1 if last else most - min(int(least), PIECE) + 1
+    tried = inner**most if most <= 20 else _STEPS + 1
+    return (most - min(int(least), PIECE) + 1) * min(tried, _STEPS + 1)

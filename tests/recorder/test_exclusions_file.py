@@ -9,6 +9,7 @@ import pytest
 
 from simulator.core.errors import InputError
 from simulator.core.types import SECOND
+from simulator.recorder import exclusions_file
 from simulator.recorder.exclusions import Exclusions
 from simulator.recorder.patterns import PIECE, PatternError, compile_pattern
 from simulator.recorder.windows import Window
@@ -165,7 +166,8 @@ def test_a_pattern_that_could_hang_the_recorder_is_refused(pattern: str) -> None
 @pytest.mark.parametrize(
     "pattern",
     [r".*bank", r"^(.*) - Firefox$", r".{0,40}a.{0,40}b", r"(?:foo|bar)?x", r"a{3,}", r"(?:ab)+", r"(x)?(?(1)a|b)",
-     r"\d{4}-\d{4}", "|".join(f"word{k}" for k in range(200)), r"(?!.*safe).", r"(?:bank|банк|银行)"],
+     r"\d{4}-\d{4}", "|".join(f"word{k}" for k in range(200)), r"(?!.*safe).", r"[\w.]+@[\w.]+",
+     r"a*(?:b+|c*)", r"a*[ab]{400}c?", r"(?:bank|банк|银行)"],
 )  # fmt: skip
 def test_a_pattern_that_is_taken_examines_any_piece_of_a_title_quickly(pattern: str) -> None:
     compiled = compile_pattern(pattern)
@@ -201,3 +203,16 @@ def test_the_wheel_brings_the_built_in_list(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as packed:
         shipped = packed.read("simulator/recorder/exclusions.default.yaml")
     assert shipped == (root / "simulator/recorder/exclusions.default.yaml").read_bytes()
+
+
+def test_the_rules_on_the_page_are_rules_and_the_page_names_every_key(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "privacy.md").read_text(encoding="utf-8")
+    shown = page.partition("```yaml\n")[2].partition("```")[0]
+    rules = load(tmp_path, shown)
+    assert why(rules, "Microsoft Teams", "x") == "work chat"
+    assert why(rules, "Chromium", "HR portal, internal") == "salaries"
+    assert why(rules, "Chromium", "MyChart") is None
+    assert rules.titles.of("to bob@example.com") == "to <mail>"
+    for model in (exclusions_file._File, exclusions_file._Rule, exclusions_file._Panels, exclusions_file._Titles):
+        assert not [name for name in model.model_fields if name not in page]
+    assert [rule.name for rule in Exclusions.load().rules if f"| `{rule.name}` |" not in page] == []
