@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import anyio
 
@@ -24,7 +25,7 @@ from simulator.core.types import SECOND
 from simulator.recorder import screens, windows
 from simulator.recorder.exclusions import Exclusions
 from simulator.recorder.recorder import Recorder
-from simulator.recorder.shots import Budget, Summary
+from simulator.recorder.shots import Budget, Shot, Summary
 from simulator.recorder.status import SAID, Facts
 from simulator.timing.clock import real_ns
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from simulator.recorder.frames import Screen
     from simulator.recorder.screener import Screener
 
-__all__ = ["LEAST_PERIOD_NS", "listening", "record_all", "recorder_for", "sentence"]
+__all__ = ["LEAST_PERIOD_NS", "agree", "listening", "record_all", "recorder_for", "sentence"]
 
 LEAST_PERIOD_NS = SECOND // 50
 _TELL_NS = 30 * SECOND  # how often a sentence is told where no line can be drawn
@@ -42,14 +43,44 @@ _RECORD_NS = 10 * SECOND  # how often a machine is told
 def record_all(folder: Path, options: Options) -> int:
     """Record until somebody stops it; the exit code."""
     voice = Voice(as_json=options.json)
+    agree(voice, yes=options.yes, screener=options.screener)
     for_ns = None if options.for_ is None else _read("--for", options.for_, parse_duration)
     recorder = recorder_for(folder, options, voice)
     summary = anyio.run(_run, recorder, for_ns, voice)
     return _tell(recorder, summary, voice)
 
 
-def recorder_for(folder: Path, options: Options, voice: Voice) -> Recorder:
+def agree(voice: Voice, *, yes: bool, screener: str | None = None) -> None:
+    """Make sure that whoever sits here knows what is recorded, and where pictures go.
+
+    Raises:
+        UsageError: nobody agreed.
+    """
+    from simulator.recorder.consent import RECORDING, obtain, screening
+
+    scopes = [RECORDING] if screener is None else [RECORDING, screening(urlsplit(screener).netloc or screener)]
+    asks = sys.stdin is not None and sys.stdin.isatty()
+    obtain(*scopes, yes=yes, say=voice.tell, ask=input if asks else None)
+
+
+def recorder_for(
+    folder: Path,
+    options: Options,
+    voice: Voice,
+    *,
+    session: str | None = None,
+    on_shot: Callable[[Shot], None] | None = None,
+    on_gap: Callable[[int, int, str], None] | None = None,
+) -> Recorder:
     """A recorder as the options want it, after a look at whether this desktop can be recorded at all.
+
+    Args:
+        folder: of the session.
+        options: of ``proact record``.
+        voice: where warnings are told.
+        session: see ``Recorder``.
+        on_shot: see ``Recorder``.
+        on_gap: see ``Recorder``.
 
     Raises:
         UsageError: it cannot, or an option says what cannot be done.
@@ -79,6 +110,9 @@ def recorder_for(folder: Path, options: Options, voice: Voice) -> Recorder:
         found,
         period_ns=period_ns,
         user=options.user,
+        session=session,
+        on_shot=on_shot,
+        on_gap=on_gap,
         rules=rules,
         screener=screener,
         budget=budget,

@@ -49,6 +49,13 @@ class Begun:
 def begin(folder: Path, name: str, user: str, period_ns: int, clocks: Clocks) -> Begun:
     """Open a session in that folder, which is made if it does not exist. Blocks.
 
+    Args:
+        folder: of the session.
+        name: of a new one; one that goes on keeps its own, and its user.
+        user: whose a new one is.
+        period_ns: of its ticks.
+        clocks: see there.
+
     Raises:
         UsageError: another recorder writes it; it is closed; it was begun with another period; it is none of ours.
     """
