@@ -66,7 +66,6 @@ class Recorder:
         period_ns: of the ticks.
         session: its name; None for the folder's.
         user: whose session it is.
-        session: its name; None for the folder's.
         rules: what is left out (``exclusions.Exclusions``); None: nothing is.
         screener: looks at distinct pictures off the tick path; None: nobody does.
         budget: how much may be written.
@@ -92,7 +91,6 @@ class Recorder:
         period_ns: int = SECOND,
         session: str | None = None,
         user: str = "user",
-        session: str | None = None,
         rules: Exclusions | None = None,
         screener: Screener | None = None,
         budget: Budget | None = None,
