@@ -42,7 +42,7 @@ class Window:
         kind: what sort of window, in the words of EWMH: ``normal``, ``dialog``, ``dock`` (panels and task bars, which
             show the titles of other windows), ``desktop``, ``notification``, ``menu`` …, or ``popup`` for one that no
             window manager looks after. ``tab`` is the mere title bar of a window that lies behind others, ``listed`` a
-            window that is not on the screen, at the place of a panel that may show its title.
+            window at the place of a panel, or of a bar of the window manager's, that may show its title.
     """
 
     app: str | None

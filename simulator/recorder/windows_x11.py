@@ -82,8 +82,9 @@ class X11Windows:
     def visible(self) -> list[Window] | None:
         """Frames that are mapped, front to back, with menus and pop-ups.
 
-        Where there is a panel, windows that are iconified or on another desktop come first, with the panel's place and
-        ``listed`` as kind: its task bar may show their titles.
+        First come titles that show elsewhere, of kind ``listed``: where there is a panel, those of windows that are
+        iconified or on another desktop; where the window manager shows a window of its own (tab bar, list of windows),
+        those of all that it manages.
         """
         found = self._ask(_visible)
         self._locker = None if found is None else found[1] or any(is_locker(window.app) for window in found[0])
@@ -153,7 +154,7 @@ def _foreground(link: Link) -> Window | None:
 def _visible(link: Link) -> tuple[list[Window], bool]:
     """The windows front to back, and whether xscreensaver says that it locked."""
     top = link.properties([link.root], [_CHECK, _LIST, _DESKTOP, _SAVER])[link.root] or {}
-    manager = _manager(link, top)
+    manager, check = _manager(link, top), _first(top.get(_CHECK))
     keeps = manager is not None and manager.casefold().startswith(_KEEP_MAPPED)
     desktop = _first(top.get(_DESKTOP)) if keeps else None
     frames = link.shown(reversed(link.trees([link.root])[link.root][1]))
@@ -171,29 +172,22 @@ def _visible(link: Link) -> tuple[list[Window], bool]:
         if client in there and not _is_hidden(link, there[client], desktop)
     }
     windows = [_window(link, client, there[client], place) for client, place in shown.items()]
-    hidden = [
-        _window(link, client, there[client], None) for client in listed if client in there and client not in shown
-    ]
+    away = [_window(link, client, there[client], None) for client in listed if client in there and client not in shown]
+    known = [window for window in windows if window.key in listed]
+    own = [w for w in windows if check and w.key not in listed and link.same_program(int(w.key or 0), check)]
+    docks = [window for window in windows if window.kind == "dock"]
     saver = top.get(_SAVER)
-    return _on_panels(windows, hidden) + windows, saver is not None and _first(saver) == link.atom("LOCK")
+    locked = saver is not None and _first(saver) == link.atom("LOCK")
+    return _listed_on(own, known + away) + _listed_on(docks, away) + windows, locked
 
 
-def _on_panels(windows: Sequence[Window], hidden: Sequence[Window]) -> list[Window]:
-    """Windows that are not on the screen, at the places of the panels that may show their titles."""
+def _listed_on(panels: Sequence[Window], windows: Sequence[Window]) -> list[Window]:
+    """Windows at the places of the panels that may show their titles."""
     return [
         replace(window, x=panel.x, y=panel.y, width=panel.width, height=panel.height, kind="listed")
-        for panel in windows
-        if _is_panel(panel)
-        for window in hidden
+        for panel in panels
+        for window in windows
     ]
-
-
-def _is_panel(window: Window) -> bool:
-    """Whether a window may show titles of others: a dock, or one that nobody manages and that has no title itself.
-
-    Of the latter sort are the tab bars of i3 and the tool bar of fluxbox; most menus bear a title.
-    """
-    return window.kind == "dock" or (window.kind == "popup" and not window.title)
 
 
 def _manager(link: Link, top: dict[str, Property]) -> str | None:

@@ -142,6 +142,10 @@ class Link:
         answers, _, _, size, pid = struct.unpack_from("=I20xIIII", reply, 8)
         return pid if answers and size >= 4 and pid > 0 else None
 
+    def same_program(self, one: int, other: int) -> bool:
+        """Whether two windows were made over one connection."""
+        return (one ^ other) & ~self._wire.mask == 0
+
     def text(self, value: Property) -> str:
         """A property as text by its type."""
         if value.kind == self.atom("UTF8_STRING"):

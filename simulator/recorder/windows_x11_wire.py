@@ -39,6 +39,7 @@ class Wire:
 
     Attributes:
         root: the root window of the display's screen.
+        mask: which bits of a window's number its program chose; the others say which program.
     """
 
     def __init__(self, name: str, *, timeout_s: float = TIMEOUT_S) -> None:
@@ -50,7 +51,7 @@ class Wire:
         self._serial = 0  # of the last request answered
         self._buffer, self._at = b"", 0  # what has been received, and how much of it read
         try:
-            self.root = self._greet(number, screen)
+            self.root, self.mask = self._greet(number, screen)
         except BaseException:
             self._socket.close()
             raise
@@ -103,7 +104,7 @@ class Wire:
         self._at += size
         return self._buffer[self._at - size : self._at]
 
-    def _greet(self, number: int, screen: int) -> int:
+    def _greet(self, number: int, screen: int) -> tuple[int, int]:
         method, secret = cookie(self._socket, number)
         order = b"l" if struct.pack("=H", 1)[0] else b"B"
         hello = struct.pack("=cxHHHHxx", order, 11, 0, len(method), len(secret))
@@ -116,7 +117,7 @@ class Wire:
         at = 32 + vendor + -vendor % 4 + 8 * formats
         for _ in range(min(screen, screens - 1)):
             at = _after_screen(body, at)
-        return int(struct.unpack_from("=I", body, at)[0])
+        return struct.unpack_from("=I", body, at)[0], struct.unpack_from("=I", body, 8)[0]
 
 
 def cookie(wire: socket.socket, number: int) -> tuple[bytes, bytes]:

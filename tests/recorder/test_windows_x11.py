@@ -179,21 +179,39 @@ def test_titles_of_hidden_windows_are_listed_where_a_panel_shows_them(
     assert shown.index(secret) < shown.index(dock)
 
 
-def test_titles_of_hidden_windows_are_listed_on_the_untitled_bars_of_window_managers_too(
-    probes: list[X11Windows],
-) -> None:
-    with Desk(400, 300) as desk:  # as i3 with tabs: a bar without a title, the window in front, others unmapped
-        _announce(desk, "i3")
-        front, behind = desk.window("front", x=0, y=20), desk.window("behind", show=False)
-        bar = desk.window(None, wm_class=("i3-frame", "i3-frame"), width=400, height=20, popup=True)
-        desk.window("a menu", wm_class=("app", "App"), popup=True)
-        clients, kind = desk.connection.get_atom("_NET_CLIENT_LIST"), desk.connection.get_atom("WINDOW")
-        desk.root.change_property(clients, kind, 32, [front.id, behind.id])
-        desk.connection.sync()
-        shown = probe_of(desk, probes).visible()
-        assert shown is not None
-        assert [(w.title, w.kind, w.y, w.height) for w in shown if w.key == behind.id] == [("behind", "listed", 0, 20)]
-        assert {window.key for window in shown} >= {front.id, bar.id}
+def test_titles_are_listed_on_the_bars_of_the_window_manager_itself(probes: list[X11Windows]) -> None:
+    from Xlib import display
+
+    with Desk(400, 300) as desk:  # as i3 with tabs: a bar of its own, the window in front, others unmapped
+        manager = display.Display(desk.display)
+        try:
+            root = manager.screen().root
+            check, bar = (root.create_window(0, 0, 400, 20, 0, 24, override_redirect=1) for _ in range(2))
+            marks = {"_NET_SUPPORTING_WM_CHECK": [check.id], "_NET_CLIENT_LIST": []}
+            front, behind = desk.window("front", x=0, y=20), desk.window("behind", show=False)
+            desk.window("a menu", x=30, y=30, popup=True)
+            marks["_NET_CLIENT_LIST"] = [front.id, behind.id]
+            for name, value in marks.items():
+                root.change_property(manager.get_atom(name), manager.get_atom("WINDOW"), 32, value)
+            check.change_property(
+                manager.get_atom("_NET_SUPPORTING_WM_CHECK"), manager.get_atom("WINDOW"), 32, [check.id]
+            )
+            manager.sync()
+            probe = probe_of(desk, probes)
+            shown = probe.visible()
+            assert shown is not None
+            assert "listed" not in [window.kind for window in shown]
+            bar.map()
+            manager.sync()
+            shown = probe.visible()
+            assert shown is not None
+            assert [(w.title, w.y, w.height) for w in shown if w.kind == "listed"] == [
+                ("front", 0, 20),
+                ("behind", 0, 20),
+            ]
+            assert [w.title for w in shown if w.kind != "listed"] == [None, "a menu", "front"]
+        finally:
+            manager.close()
 
 
 def test_see_through_edges_are_no_part_of_a_window(
