@@ -46,8 +46,8 @@ before. What {host} keeps, and for how long, proact does not know.
 
 
 def screening(host: str) -> str:
-    """The scope of agreeing that pictures are sent to a host."""
-    return f"screening by {host}"
+    """The scope of agreeing that pictures are sent to a host; a key before ``@`` is nothing to be kept."""
+    return f"screening by {host.rpartition('@')[2]}"
 
 
 def text(scope: str) -> str:

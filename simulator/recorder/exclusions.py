@@ -22,7 +22,7 @@ from simulator.recorder.titles import TitlePolicy
 if TYPE_CHECKING:
     from simulator.recorder.windows import Window
 
-__all__ = ["OWN", "OWN_MARK", "PANEL", "UNSEEN", "UNTITLED", "Exclusions", "Handle", "Mask", "Verdict", "handle"]
+__all__ = ["CUT", "OWN", "OWN_MARK", "PANEL", "UNSEEN", "UNTITLED", "Exclusions", "Handle", "Mask", "Verdict", "handle"]
 
 OWN_MARK = "[proact live]"
 """Stands in the title of whatever shows a live run (terminal, page), so that it is not recorded by it."""
@@ -31,6 +31,7 @@ OWN = "own"
 PANEL = "panel"
 UNSEEN = "unseen windows"
 UNTITLED = "untitled browser"
+CUT = "cut title"
 
 Handle = tuple[int | str | None, int | None]
 _NOTHING: Mapping[Handle, str] = MappingProxyType({})
@@ -161,7 +162,9 @@ class Exclusions:
         """Why each of these windows, seen together, would be left out: the name of a rule, or None."""
         # Our own mark comes last: whatever carries it besides a reason to be left out is left out for that.
         named = [
-            first_of(self.rules, window) or remembered.get(handle(window)) or (OWN if _own(window) else None)
+            first_of(self.rules, window)
+            or remembered.get(handle(window))
+            or (OWN if _own(window) else CUT if window.title_cut else None)  # browsers put their mark at the end
             for window in windows
         ]
         reasons = [

@@ -14,7 +14,7 @@ from simulator.core.durations import parse_duration
 from simulator.core.errors import InputError, nearest
 from simulator.core.taxonomy import CLASSES
 from simulator.core.yaml_files import read_yaml
-from simulator.recorder.exclusions import OWN, PANEL, UNSEEN, UNTITLED, Exclusions
+from simulator.recorder.exclusions import CUT, OWN, PANEL, UNSEEN, UNTITLED, Exclusions
 from simulator.recorder.patterns import PatternError, compile_pattern
 from simulator.recorder.rules import Rule, plain
 from simulator.recorder.titles import TitlePolicy
@@ -23,7 +23,7 @@ __all__ = ["DEFAULT_FILE", "load"]
 
 DEFAULT_FILE = Path(__file__).with_name("exclusions.default.yaml")
 
-_RESERVED = (OWN, PANEL, UNSEEN, UNTITLED)
+_RESERVED = (CUT, OWN, PANEL, UNSEEN, UNTITLED)
 _LONGEST_LINGER_S = 60
 
 _Name = Annotated[str, StringConstraints(min_length=1, max_length=40, pattern=r"^[\w][\w .-]*$")]

@@ -57,6 +57,7 @@ def test_each_host_that_gets_pictures_is_agreed_to_by_name(tmp_path: Path) -> No
     person.obtain(RECORDING, screening("models.example"), screening("other.example"))
     assert len(person.told) == 3
     assert "sent to other.example" in person.told[-1]
+    assert "secret" not in screening("user:secret@other.example")
 
 
 def test_a_text_that_changed_is_shown_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

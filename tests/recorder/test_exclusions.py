@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.recorder.exclusions import OWN, OWN_MARK, PANEL, UNSEEN, UNTITLED, Exclusions, Verdict
+from simulator.recorder.exclusions import CUT, OWN, OWN_MARK, PANEL, UNSEEN, UNTITLED, Exclusions, Verdict
 from simulator.recorder.patterns import compile_pattern
 from simulator.recorder.rectangles import Rect, left_over
 from simulator.recorder.rules import Rule
@@ -295,6 +295,13 @@ def test_no_title_is_so_long_that_its_end_is_not_seen(at: int) -> None:
     title = "x" * at + " vault-door " + "y" * (10_000 - at)
     assert Rule("r", titles=(compile_pattern("vault.door"),)).matches(window(title))
     assert Rule("r", words=("vault-door",)).matches(window(title))
+
+
+def test_a_title_that_was_cut_may_have_lost_its_mark_and_is_excluded() -> None:
+    cut = window("x" * 10_240, title_cut=True)
+    assert RULES.judge(cut, [cut]).masks[0].reason == CUT
+    assert RULES.judge(cut, [cut]).hide_window
+    assert RULES.judge(None, [window("x" * 10_240)]).masks == ()
 
 
 def test_titles_are_kept_replaced_hashed_or_dropped() -> None:
