@@ -312,7 +312,8 @@ def _delete(db: sqlite3.Connection, table: str, ids: list[object]) -> None:
 def _sweep(folder: Path, db: sqlite3.Connection) -> None:
     """Remove the pictures that no row names, and what was half written."""
     named = {PurePosixPath(p) for (p,) in db.execute("SELECT DISTINCT file_path FROM screenshots") if p is not None}
-    for path in sorted((folder / "screenshots").rglob("*")):
+    pictures = folder / "screenshots"
+    for path in [] if pictures.is_symlink() else sorted(pictures.rglob("*")):
         if path.is_file() and PurePosixPath(path.relative_to(folder).as_posix()) not in named:
             path.unlink()
     for path in sorted(folder.glob("*.part")):
@@ -326,6 +327,8 @@ def _outside(file: Path, db: sqlite3.Connection | None = None) -> list[Unreached
         with _reading(file) as reading:
             return _outside(file, reading)
     (n,) = db.execute(sql, ("screenshots/*",)).fetchone()
+    if (file.parent / "screenshots").is_symlink():
+        return [Unreached(file.parent / "screenshots", "a link, not followed: its pictures lie in another folder")]
     (n_up,) = db.execute("SELECT COUNT(DISTINCT file_path) FROM screenshots WHERE file_path GLOB '*..*'").fetchone()
     said = f"{n + n_up} of its pictures lie outside of its folder, where others recorded them"
     return [Unreached(file, said)] if n + n_up else []

@@ -27,7 +27,7 @@ from simulator.screen.pixels import decode
 from simulator.session.check import check
 from simulator.session.reader import Reader
 from simulator.session.schema import GAP_REASONS, NOTE_KINDS
-from simulator.session.store import Writer
+from simulator.session.store import Writer, image_path
 
 __all__ = ["SIDE_FILE", "Options", "Released", "release"]
 
@@ -224,31 +224,42 @@ class _Release:
         )
         have = {row[1] for row in self._reader.fetch("PRAGMA table_info(screenshots)")}
         names = tuple(name for name in names if name in have)
-        for *values, path, text in self._select("screenshots", (*names, "file_path", "text"), "id"):
+        for *values, path, digest, text in self._select(
+            "screenshots", (*names, "file_path", "pixels_hash", "text"), "id"
+        ):
             row = dict(zip(names, values, strict=True))
             row["window_title"] = self._title(row["window_title"])
             row["scene_description"] = self._text(row["scene_description"])
             made.removed["rows with OCR text"] += text is not None
             made.kept["rows"] += 1
             if path is not None:
-                columns = self._picture(writer, path, row["privacy_action"])
+                columns = self._picture(writer, path, digest, row)
                 if columns is None:
                     made.removed["rows whose picture was left out"] += 1
                 row |= columns or {}
             writer.add(**row)
         made.kept["pictures"] = len(self._kept)
 
-    def _picture(self, writer: Writer, path: str, action: str | None) -> dict[str, Any] | None:
-        """The columns of a picture that comes along, its pixels written anew: files may hold more than pixels."""
+    def _picture(self, writer: Writer, path: str, digest: str | None, row: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The columns of a picture that comes along: its pixels, since a file may hold more."""
         options = self._options
-        reviewed = action in (State.PASSED, State.REDACTED)
+        reviewed = row["privacy_action"] in (State.PASSED, State.REDACTED)
         if not options.with_pictures or not (reviewed or options.unreviewed == "accept"):
             return None
         if not inside(path):
             self._made.removed["rows whose picture lies outside of the session"] += 1
             return None
         if path not in self._kept:
-            self._kept[path] = writer.keep(decode(self._reader.folder / path))
+            file = self._reader.folder / path
+            content = file.read_bytes()
+            if (
+                digest is not None and path == image_path(digest) and _only_pixels(content)
+            ):  # as our recorder writes them
+                writer.put(path, content)
+                shape = {"width": row["width"], "height": row["height"]}
+                self._kept[path] = {"file_path": path, "pixels_hash": digest, **(writer.kept(digest) or {}), **shape}
+            else:
+                self._kept[path] = writer.keep(decode(file))
         return self._kept[path]
 
     def _tables(self, writer: Writer) -> None:
@@ -341,6 +352,13 @@ class _Release:
             table.writerow((self._options.user, row["id"], _reason(row, self._options), row["user_intention"],
                             row["intention_confidence"], row["llm_platform"]))  # fmt: skip
         return page.getvalue()
+
+
+def _only_pixels(content: bytes) -> bool:
+    """Whether a file is lossless WebP and nothing besides: a head of 20 bytes and one chunk that fills the rest."""
+    size = int.from_bytes(content[16:20], "little")
+    whole = int.from_bytes(content[4:8], "little") + 8 == len(content) == 20 + size + size % 2
+    return content[:4] == b"RIFF" and content[8:16] == b"WEBPVP8L" and whole
 
 
 def _reason(row: Mapping[str, Any], options: Options) -> str | None:

@@ -194,6 +194,17 @@ def test_pictures_outside_of_the_folder_are_told_and_left(tmp_path: Path) -> Non
     assert picture.exists()
 
 
+@pytest.mark.parametrize("span", [None, CUT])
+def test_pictures_behind_a_link_are_told_and_left(tmp_path: Path, span: Span | None) -> None:
+    """Two sessions may share them."""
+    record(tmp_path / "in" / "s", "sam")
+    (tmp_path / "in" / "s" / "screenshots").rename(tmp_path / "shared")
+    (tmp_path / "in" / "s" / "screenshots").symlink_to(tmp_path / "shared")
+    left = _forget(tmp_path / "in", span)
+    assert "a link, not followed" in left[0]
+    assert len(list((tmp_path / "shared").rglob("*.webp"))) == 4
+
+
 def test_files_that_proact_did_not_make_are_told_and_left(tmp_path: Path) -> None:
     record(tmp_path / "s", "sam", n=3)
     (tmp_path / "s" / "mine.txt").write_text("notes of mine")

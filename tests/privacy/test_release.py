@@ -13,7 +13,7 @@ from PIL import Image
 from simulator.cli import _call
 from simulator.core.errors import InputError, UsageError
 from simulator.core.types import SECOND
-from simulator.privacy.release import SIDE_FILE, Options, release
+from simulator.privacy.release import SIDE_FILE, Options, _only_pixels, release
 from simulator.screen.pixels import decode
 from simulator.session.check import check
 from simulator.session.reader import Reader
@@ -124,6 +124,9 @@ def test_what_a_file_of_a_picture_holds_besides_pixels_does_not_come_along(tmp_p
         exif[0x010E] = "pemba exif"
         image.save(session / "x.webp", lossless=True, exif=exif)
     content = (session / "x.webp").read_bytes()
+    assert not _only_pixels((session / "x.webp").read_bytes())
+    assert _only_pixels((session / path).read_bytes())
+    assert not _only_pixels((session / path).read_bytes() + b"pemba")
     (session / "x.webp").replace(session / path)
     assert b"pemba" in content
     db = sqlite3.connect(session / "session.db")
@@ -209,7 +212,7 @@ def test_a_release_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Mon
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("simulator.privacy.release.decode", full)
+        patch.setattr("simulator.privacy.release.datasheet", full)
         with pytest.raises(InputError, match="No space left"):
             release(session, tmp_path / "out", Options("restricted"))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["monday"]
