@@ -10,8 +10,10 @@ from memory.index import Index
 from memory.threads import Threaded
 from memory.view import CausalityError, LabelBook, View
 from memory.wording import estimate_tokens, one_line, render_lines
+from simulator.core.errors import UsageError
 from simulator.core.protocols import Memory
 from simulator.core.registry import Registry, Spec
+from simulator.core.traits import trait
 
 __all__ = [
     "CausalityError",
@@ -35,6 +37,14 @@ memories: Registry[Any] = Registry(
 )
 
 
+_METHODS = {
+    "observe": "observe(event)",
+    "recall": "recall(query, k, token_budget)",
+    "feedback": "feedback(event, label)",
+    "render": "render(items)",
+}
+
+
 def make_memory(spec: str | Spec, **given: Any) -> Memory:
     """A memory from what the user wrote, ready to be awaited.
 
@@ -49,7 +59,13 @@ def make_memory(spec: str | Spec, **given: Any) -> Memory:
 
 
 def as_memory(made: Any) -> Memory:
-    """The object itself if its methods are async, else the object in a thread."""
-    if inspect.iscoroutinefunction(getattr(made, "recall", None)):
-        return cast(Memory, made)
-    return Threaded(made)
+    """The object itself if its methods are async, else the object in a thread.
+
+    Raises:
+        UsageError: it lacks a method that every memory has; a plain one may do without ``feedback`` and ``render``.
+    """
+    plain = not inspect.iscoroutinefunction(trait(made, "recall"))
+    for name in ("observe", "recall") if plain else ("observe", "recall", "feedback", "render"):
+        if not callable(trait(made, name)):
+            raise UsageError(f"the memory {type(made).__name__} has no method {_METHODS[name]}")
+    return Threaded(made) if plain else cast(Memory, made)

@@ -11,6 +11,8 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from memory.wording import render_lines
+from simulator.core.errors import LostError
+from simulator.core.traits import trait
 from simulator.core.types import Event, Label, MemoryItem, Query
 
 __all__ = ["Threaded"]
@@ -23,8 +25,8 @@ class Threaded:
     """Wraps an object whose ``observe``, ``feedback`` and ``recall`` are ordinary methods.
 
     One thread for all calls: libraries below such classes (SQLite handles, for one) often insist on it. The thread is
-    a daemon, so a call that never returns cannot keep the command from ending. Optional methods are passed on if the
-    object has them; without ``render`` items become one line each.
+    a daemon, so a call that never returns cannot keep the command from ending; until it does, later calls fail at once.
+    Optional methods are passed on if the object has them; without ``render`` items become one line each.
     """
 
     inline = False
@@ -33,7 +35,8 @@ class Threaded:
         self._plain = plain
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
-        self.capabilities: Mapping[str, Any] = getattr(plain, "capabilities", {})
+        self._stuck: Future[Any] | None = None
+        self.capabilities: Mapping[str, Any] = trait(plain, "capabilities", {})
 
     @property
     def plain(self) -> Any:
@@ -100,12 +103,20 @@ class Threaded:
             await self._run(lambda: getattr(self._plain, name)(*args))
 
     async def _run(self, call: Callable[[], T]) -> T:
+        if self._stuck is not None and not self._stuck.done():
+            raise LostError("an earlier call to the memory never came back")
+        self._stuck = None
         if self._thread is None:
             self._thread = threading.Thread(target=_work, args=(self._jobs,), name="memory", daemon=True)
             self._thread.start()
         future: Future[T] = Future()
         self._jobs.put((call, future))
-        return await asyncio.wrap_future(future)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:  # a thread cannot be: it goes on, and no call behind it has an answer until then
+            if not future.cancelled():
+                self._stuck = future
+            raise
 
 
 def _work(jobs: SimpleQueue[Job | None]) -> None:

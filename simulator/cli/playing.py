@@ -6,11 +6,12 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import anyio
 
@@ -18,15 +19,18 @@ from simulator.cli.options import Options
 from simulator.cli.progress import Progress
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
-from simulator.core.errors import Exit
+from simulator.core.errors import Exit, nearest, quote
 from simulator.play.assemble import Choice
 from simulator.play.makers import agent_maker, memory_maker
 from simulator.play.player import Played, Watcher, play, slug
+from simulator.play.scoring import FILE as SCORES
 from simulator.runs.engine import Engine, Interrupt
 from simulator.runs.folder import RunFolder
 from simulator.runs.unit import TRACES, UnitPlan, UnitResult
 
 __all__ = ["play_all"]
+
+_SHOWN = 5
 
 
 def play_all(scenarios: Sequence[Path], options: Options, memories: Sequence[str]) -> int:
@@ -110,11 +114,21 @@ def _tell(runs: dict[str, Played], options: Options, voice: Voice) -> int:
 
 
 def _errors(name: str, played: Played) -> list[str]:
-    """The most frequent errors of agent and memory, and where their tracebacks lie."""
-    told = (played.scores or {}).get("errors", [])
-    lines = [f"{name}: {e['n']} x {e['kind']}: {e['text']}" for e in told[:5]]
+    """The most frequent errors of agent and memory, how many more there are, and where their tracebacks lie."""
+    scores = played.scores or {}
+    told, untold = scores.get("errors", []), scores.get("errors_untold", {"kinds": 0, "n": 0})
+    lines = [f"{name}: {e['n']} x {e['kind']}: {e['text']}{_and_alike(e)}" for e in told[:_SHOWN]]
+    kinds = len(told[_SHOWN:]) + untold["kinds"]
+    if kinds:
+        n = sum(e["n"] for e in told[_SHOWN:]) + untold["n"]
+        lines.append(f"{name}: and {n} errors of {kinds} more kinds, see {played.folder / SCORES}")
     traces = sorted(played.folder.glob(f"units/*/{TRACES}"))
     return [*lines, f"{name}: tracebacks in {traces[0]}"] if traces else lines
+
+
+def _and_alike(error: Mapping[str, Any]) -> str:
+    """That an error stands for others, whose texts have other numbers."""
+    return f" (and {error['texts'] - 1} like it)" if error.get("texts", 1) > 1 else ""
 
 
 class _Teller(Watcher):
@@ -123,6 +137,7 @@ class _Teller(Watcher):
     def __init__(self, voice: Voice) -> None:
         self._voice = voice
         self._progress: Progress | None = None
+        self._told_unknown = False
 
     def __enter__(self) -> _Teller:
         return self
@@ -160,6 +175,11 @@ class _Teller(Watcher):
         self._progress.unit_done(result)
         if result.error is not None:
             self._voice.tell(f"unit {plan.key}: {result.error}", "red")
+        if (word := result.unknown_intention) is not None and not self._told_unknown:
+            self._told_unknown = True
+            in_use = nearest(word, plan.intentions)
+            said = "which is not in use and never right (counted as unknown_intention)"
+            self._voice.tell(f"the agent offers the intention {quote(word)}, {said}; {in_use}", "yellow")
 
 
 def _unbalanced(plans: Sequence[UnitPlan]) -> list[str]:

@@ -6,6 +6,7 @@
     ├── UsageError              exit 2   a wrong word on the command line, an impossible combination
     │   └── InputError          exit 2   a file with something wrong in it: file, field, value, what would be right
     ├── TimeError               exit 1   time asked to run backwards, a call without a duration: a bug of ours
+    ├── LostError               (never shown: it becomes a record of kind agent_lost)
     └── JournalMiss             exit 2   a journal that does not hold the decision asked for
 """
 
@@ -16,7 +17,18 @@ from collections.abc import Iterable
 from enum import IntEnum
 from pathlib import Path
 
-__all__ = ["Exit", "InputError", "JournalMiss", "ProactError", "TimeError", "UsageError", "likely", "nearest", "quote"]
+__all__ = [
+    "Exit",
+    "InputError",
+    "JournalMiss",
+    "LostError",
+    "ProactError",
+    "TimeError",
+    "UsageError",
+    "likely",
+    "nearest",
+    "quote",
+]
 
 
 class Exit(IntEnum):
@@ -67,6 +79,10 @@ class TimeError(ProactError):
 
 class JournalMiss(UsageError):
     """A journal does not hold the call that the replay needs; it never falls through to a live call."""
+
+
+class LostError(ProactError):
+    """A call that cannot even be cancelled stands before this one."""
 
 
 def quote(value: object, limit: int = 80) -> str:

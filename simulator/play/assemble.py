@@ -5,16 +5,15 @@ Command line over environment (``PROACT_…``, read by the command's parser) ove
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from simulator.core.durations import parse_duration
 from simulator.core.errors import InputError, UsageError
-from simulator.play.makers import Named, agent_maker, memory_maker
-from simulator.runs.config import LATEST_ONLY, Settings, check
+from simulator.play.makers import Making, Named, agent_maker, memory_maker
+from simulator.runs.config import LATEST_ONLY, Settings, check_rules
 from simulator.runs.gate import Gate
 from simulator.runs.journal import empirical
 from simulator.runs.labels import Asks
@@ -29,19 +28,19 @@ from simulator.timing.mailbox import parse_policy
 
 T = TypeVar("T")
 
-__all__ = ["Choice", "assemble", "duration", "twin", "unit_of"]
+__all__ = ["Choice", "as_path", "assemble", "checked", "duration", "twin", "unit_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """What a run was asked to be; None where the scenario or the default decides."""
 
-    scenarios: Sequence[Path]
+    scenarios: Sequence[str | Path]
     agent: Named = "prior"
     memory: Named = "rag"
     clock: str = "measured"
     latency: str | None = None
-    journal: Path | None = None
+    journal: str | Path | None = None
     policy: str | None = None
     protocol: str | None = None
     gate: str | None = None
@@ -53,6 +52,55 @@ class Choice:
     max_gap: str | None = None
 
 
+_WORDS = {
+    "clock": "'measured'",
+    "latency": "'fixed:350ms'",
+    "policy": "'latest_only'",
+    "protocol": "'stream'",
+    "gate": "'window:30s'",
+    "timeout": "'60s'",
+    "memory_mode": "'online'",
+    "window": "'5min'",
+    "max_gap": "'2s'",
+}
+"""Rules that are given as words, each with one."""  # fmt: skip
+_NEEDED = ("clock", "timeout")
+
+
+def checked(choice: Choice) -> Choice:
+    """The choice with its paths as such, whoever made it.
+
+    Raises:
+        UsageError: a rule of another kind than its place wants.
+    """
+    for name, such_as in _WORDS.items():
+        value = getattr(choice, name)
+        if not isinstance(value, str) and (value is not None or name in _NEEDED):
+            raise UsageError(f"{name}: a text is wanted, such as {such_as}, not {value!r}")
+    for name in ("seed", "speed"):
+        value = getattr(choice, name)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool)):
+            raise UsageError(f"{name}: a whole number is wanted, not {value!r}")
+    if choice.seed is not None and choice.seed < 0:
+        raise UsageError(f"seed: a whole number from 0 is wanted, not {choice.seed}")
+    named = choice.scenarios
+    if isinstance(named, str | Path) or not isinstance(named, Iterable):
+        raise UsageError(f"scenarios: a list of paths is wanted, not {named!r}")
+    journal = None if choice.journal is None else as_path("journal", choice.journal)
+    return replace(choice, scenarios=[as_path("scenarios", path) for path in named], journal=journal)
+
+
+def as_path(what: str, given: Any) -> Path:
+    """A path that was given as one or as a text.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if not isinstance(given, str | Path):
+        raise UsageError(f"{what}: a path is wanted, not {given!r}")
+    return Path(given)
+
+
 async def assemble(choice: Choice) -> list[UnitPlan]:
     """The units of a run, in order of the scenarios.
 
@@ -60,11 +108,12 @@ async def assemble(choice: Choice) -> list[UnitPlan]:
         UsageError: an unknown word or an impossible combination.
         InputError: a fault of a file.
     """
+    choice = checked(choice)
     latency = _latency(choice)
     if (choice.journal is not None) != (choice.clock == "journal"):
         raise UsageError("clock journal reads an earlier run: give both --clock journal and --journal RUN")
     window = None if choice.window is None else duration("window", choice.window)
-    found = plays(choice.scenarios)
+    found = plays([Path(s) for s in choice.scenarios])
     return [await unit_of(play, choice, latency, window) for play in found]
 
 
@@ -120,7 +169,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
     made_of = {"seed": seed, "intentions": play.intentions}
     agent, memory = agent_maker(choice.agent), memory_maker(choice.memory)
     shown = made_of | ({"truth": truth} if agent.sees_truth else {})
-    check(settings, None if choice.clock == "journal" else agent.make(**shown))
+    check_rules(settings)
     gate = Gate.parse(choice.gate) if choice.gate is not None else _read(play, "gate", Gate.parse)
     return UnitPlan(
         key=play.key,
@@ -132,8 +181,8 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         window_ns=play.window_ns if window is None else window,
         segmentation=play.segmentation,
         settings=settings,
-        agent=partial(agent.make, **shown),
-        memory=partial(memory.make, **made_of),
+        agent=Making(agent.make, **shown),
+        memory=Making(memory.make, **made_of),
         agent_text=agent.text,
         agent_code=agent.code,
         sees_truth=agent.sees_truth,
@@ -141,7 +190,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         memory_code=memory.code,
         gate_text=gate.text,
         dataset=play.dataset_hash,
-        journal=None if choice.journal is None else _journal_of(choice.journal, play.key),
+        journal=None if choice.journal is None else _journal_of(Path(choice.journal), play.key),
     )
 
 

@@ -13,12 +13,37 @@ from typing import Any
 
 from agents.base import agents
 from memory.base import as_memory, memories
+from simulator.core.errors import UsageError
 from simulator.core.registry import Registry, Spec, parse_spec
+from simulator.core.traits import declares
 
-__all__ = ["Maker", "Named", "agent_maker", "memory_maker"]
+__all__ = ["Maker", "Making", "Named", "agent_maker", "memory_maker"]
 
 Named = str | Callable[..., Any]
 _HOUSE = Path(__file__).resolve().parents[2]
+
+
+class Making:
+    """Makes what each unit gets one of; the one that was made to be looked at is the first that is handed out.
+
+    Args:
+        make: what makes one.
+        given: what it is made of.
+    """
+
+    def __init__(self, make: Callable[..., Any], **given: Any) -> None:
+        self._make, self._given = make, given
+        self._spare: list[Any] = []
+
+    def look(self) -> Any:
+        """One, before it is needed."""
+        if not self._spare:
+            self._spare.append(self())
+        return self._spare[0]
+
+    def __call__(self) -> Any:
+        """One that nobody else has."""
+        return self._spare.pop() if self._spare else self._make(**self._given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +83,18 @@ def memory_maker(what: Named) -> Maker:
     return _maker(memories, what, as_memory)
 
 
-def _maker(registry: Registry[Any], what: Named, finish: Callable[[Any], Any]) -> Maker:
+def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> Maker:
     if isinstance(what, str):
         spec = parse_spec(what)
         cls: Any = registry.get(spec.name)
         text, name = spec.text, _short(spec)
-    else:
+    elif callable(what):
         spec, cls = None, what
         name = getattr(what, "__name__", type(what).__name__)
         text = f"{getattr(what, '__module__', '?')}:{getattr(what, '__qualname__', name)}"
+    else:
+        want = "a name, a class, or what makes one (each unit gets one of its own)"
+        raise UsageError(f"{registry.kind}: {want} is wanted, not an object of {type(what).__name__}")
 
     def make(**given: Any) -> Any:
         if spec is not None:
@@ -74,7 +102,7 @@ def _maker(registry: Registry[Any], what: Named, finish: Callable[[Any], Any]) -
         takes = inspect.signature(cls).parameters
         return finish(cls(**{k: v for k, v in given.items() if k in takes}))
 
-    return Maker(text, name, _code(cls), bool(getattr(cls, "sees_truth", False)), make)
+    return Maker(text, name, _code(cls), declares(cls, "sees_truth"), make)
 
 
 def _short(spec: Spec) -> str:

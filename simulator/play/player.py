@@ -9,11 +9,11 @@ from typing import Any
 
 import anyio
 
-from simulator.core.errors import Exit, InputError, JournalMiss, ProactError
+from simulator.core.errors import Exit, InputError, JournalMiss, ProactError, UsageError, nearest, quote
 from simulator.core.operators import operators
 from simulator.core.types import SECOND
-from simulator.play.assemble import Choice, assemble, twin
-from simulator.play.makers import Named, agent_maker, memory_maker
+from simulator.play.assemble import Choice, as_path, assemble, checked, twin
+from simulator.play.makers import Making, Named, agent_maker, memory_maker
 from simulator.play.scoring import read_scores, score_folder
 from simulator.runs.config import check
 from simulator.runs.engine import Engine, Interrupt
@@ -25,6 +25,7 @@ from simulator.timing.tasks import beside
 __all__ = ["Played", "Watcher", "play", "run"]
 
 _BEAT_NS = 30 * SECOND
+_RULES = tuple(f.name for f in fields(Choice) if f.name not in ("scenarios", "agent", "memory"))
 
 
 class Watcher:
@@ -64,7 +65,7 @@ class Played:
 
 
 def run(scenarios: str | Path | Sequence[str | Path], agent: Named = "prior", memory: Named = "rag", *,
-        out: Path | None = None, twin: bool = False, again: bool = False, **rules: Any) -> Played:  # fmt: skip
+        out: str | Path | None = None, twin: bool = False, again: bool = False, **rules: Any) -> Played:  # fmt: skip
     """Play an agent with a memory over scenarios and score it; ``play`` is the same for those who have a loop.
 
     Args:
@@ -80,11 +81,14 @@ def run(scenarios: str | Path | Sequence[str | Path], agent: Named = "prior", me
         UsageError: an unknown word, an impossible combination, a fault of a file.
     """
     named = [scenarios] if isinstance(scenarios, str | Path) else scenarios
-    choice = Choice([Path(s) for s in named], agent, memory, **rules)
+    for name in rules:
+        if name not in _RULES:
+            raise UsageError(f"there is no rule {quote(name)}; {nearest(name, _RULES)}")
+    choice = Choice(named, agent, memory, **rules)
     return anyio.run(lambda: play(choice, out=out, with_twin=twin, again=again))
 
 
-async def play(choice: Choice, *, out: Path | None = None, with_twin: bool = False, again: bool = False,
+async def play(choice: Choice, *, out: str | Path | None = None, with_twin: bool = False, again: bool = False,
                watcher: Watcher | None = None, interrupt: Interrupt | None = None) -> Played:  # fmt: skip
     """Play what is missing of a choice and score the whole; see ``run``.
 
@@ -97,14 +101,14 @@ async def play(choice: Choice, *, out: Path | None = None, with_twin: bool = Fal
         interrupt: set it to have the run stop soon.
     """
     watcher, interrupt = watcher or Watcher(), interrupt or Interrupt()
+    choice = checked(choice)
     plans = await assemble(choice)
     all_twins = [twin(plan) for plan in plans] if with_twin else []
-    for plan in all_twins:
-        check(plan.settings, plan.agent())  # before anything is played
-    folder = RunFolder(out or default_folder(choice, plans), plans, _given(choice))
+    folder = RunFolder(default_folder(choice, plans) if out is None else as_path("out", out), plans, _given(choice))
+    twins = [t for t in all_twins if again or not is_done(folder.twin(t.key), t)]
+    _try_first([*folder.look(again=again)[:1], *twins[:1]])
     missing = folder.open(again=again)
     watcher.launched(folder, missing)
-    twins = [t for t in all_twins if again or not is_done(folder.twin(t.key), t)]
     if not missing and not twins and (before := read_scores(folder.path)) is not None:
         folder.release()
         return Played(folder.path, before)  # all is there: nothing is played, nothing is written
@@ -127,6 +131,15 @@ async def play(choice: Choice, *, out: Path | None = None, with_twin: bool = Fal
     failed = [r for r in (*results, *lame) if r.error is not None]
     folder.close("some_units_erred" if failed else "done")
     return Played(folder.path, _scored(folder, failed), results, _code(failed, plans))
+
+
+def _try_first(coming: Sequence[UnitPlan]) -> None:
+    """Make the first agent and memory before anything is written: what is wrong with them is mostly so with all."""
+    for plan in coming:
+        assert isinstance(plan.agent, Making)
+        assert isinstance(plan.memory, Making)
+        check(plan.settings, None if plan.journal is not None else plan.agent.look())
+        plan.memory.look()
 
 
 async def _play_units(folder: RunFolder, missing: Sequence[UnitPlan], watcher: Watcher,

@@ -11,8 +11,10 @@ from typing import Any
 from memory.embed import HashEmbedder
 from scorers.base import Unit, score_run
 from simulator.core.errors import InputError, quote
+from simulator.play.assemble import as_path
 from simulator.play.settling import settle
 from simulator.runs import runlog
+from simulator.runs.blame import blotted
 from simulator.runs.folder import TWIN, read_run, read_units, write_json
 from simulator.runs.unit import LOG
 from simulator.session.scenario import Play, plays
@@ -25,12 +27,12 @@ _OF_THE_CLOCK = ("clock", "latency", "latency_source")
 _PARTS = {"scores", "details", "counts", "notes", "errors"}
 
 
-def score_folder(run: Path, gate: str | None = None, names: Sequence[str] | None = None, *,
-                 truth: Path | None = None, save: bool = True) -> dict[str, Any]:  # fmt: skip
+def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] | None = None, *,
+                 truth: str | Path | None = None, save: bool = True) -> dict[str, Any]:  # fmt: skip
     """Score a run folder; with ``save`` into its ``scores.json``.
 
     Besides what ``scorers.base.score_run`` gives: ``notes`` (counted by agents and memories) and ``errors`` (the most
-    frequent ten, each with kind, text and n).
+    frequent ten kinds, each with kind, text, n, and how many texts are joined in it), ``errors_untold``.
 
     ``truth``: a scenario whose truth is to count instead of what the run knew: of a live run somebody may have written
     down afterwards what was needed when.
@@ -39,12 +41,14 @@ def score_folder(run: Path, gate: str | None = None, names: Sequence[str] | None
         InputError: not a run folder, nothing was played in it yet, or a truth of another session.
         UsageError: a scorer or a gate that is unknown or does not fit.
     """
+    run = as_path("run", run)
     settle(run)
     read = read_units(run)
     if not read:
         raise InputError(run, "no unit of this run has been played yet")
     units = [Unit(key, log, known) for key, log, known in read]
     if truth is not None:
+        truth = as_path("truth", truth)
         units = _judged_by(units, plays([truth]), truth)
     twins = {unit.key: found for unit in units if (found := _twin(run, unit)) is not None}
     header = units[0].log.header
@@ -57,11 +61,26 @@ def score_folder(run: Path, gate: str | None = None, names: Sequence[str] | None
         records = [*unit.log.full.values(), *unit.log.writes]
         errors.update((r["error"]["kind"], r["error"]["text"]) for r in records if "error" in r)
     scores["notes"] = dict(sorted(notes.items()))
-    most = sorted(errors.items(), key=lambda e: (-e[1], e[0]))[:TOLD_ERRORS]
-    scores["errors"] = [{"kind": kind, "text": text, "n": n} for (kind, text), n in most]
+    scores |= _told_errors(errors)
     if save:
         write_json(run / FILE, scores)
     return scores
+
+
+def _told_errors(errors: Counter[tuple[str, str]]) -> dict[str, Any]:
+    """The most frequent kinds of error, and how many are not told. Texts that differ in numbers alone are of one kind,
+    which shows the most frequent of them.
+    """
+    kinds: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for (kind, text), n in sorted(errors.items()):
+        kinds.setdefault((kind, blotted(text)), []).append((n, text))
+    found: list[dict[str, Any]] = [
+        {"kind": kind, "text": max(texts, key=lambda t: t[0])[1], "n": sum(n for n, _ in texts), "texts": len(texts)}
+        for (kind, _), texts in kinds.items()
+    ]
+    found.sort(key=lambda e: e["n"], reverse=True)  # stable: equals by kind and text
+    untold = found[TOLD_ERRORS:]
+    return {"errors": found[:TOLD_ERRORS], "errors_untold": {"kinds": len(untold), "n": sum(e["n"] for e in untold)}}
 
 
 def _judged_by(units: Sequence[Unit], said: Sequence[Play], where: Path) -> list[Unit]:

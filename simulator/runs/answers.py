@@ -68,7 +68,7 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
     if error is None:
         try:
             decision = _decision(outcome.value)
-            early = [(_offer(offer), at) for offer, at in meter.emitted] if meter.touched else []
+            early = _early(meter.emitted) if meter.touched else []
         except (_Nonsense, AttributeError) as wrong:  # a field that was never set
             decision, error = SILENT, ("nonsense", str(wrong))
     fields = _books(meter, timed)
@@ -88,7 +88,7 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
 def _offers(decision: Decision, early: list[tuple[Offer, int | None]], charge_ns: int) -> tuple[tuple[Offer, int], ...]:
     """What was emitted before the end, then what was returned; an offer that was both counts once."""
     emitted = [(offer, charge_ns if at is None else min(at, charge_ns)) for offer, at in early]
-    said = [offer for offer, _ in emitted]
+    said = {offer for offer, _ in emitted}
     return (*emitted, *((offer, charge_ns) for offer in decision.offers if offer not in said))
 
 
@@ -115,6 +115,16 @@ def _books(meter: SilentMeter, timed: bool) -> dict[str, Any]:
     return books
 
 
+MOST = 1000
+"""Offers, or retractions, in one decision: nobody reads more in a second, and logs and scores carry each of them."""
+
+
+def _early(emitted: list[tuple[Offer, int | None]]) -> list[tuple[Offer, int | None]]:
+    if len(emitted) > MOST:
+        raise _Nonsense(f"emitted {len(emitted)} offers; a decision has at most {MOST}")
+    return [(_offer(offer), at) for offer, at in emitted]
+
+
 class _Nonsense(Exception):
     """Why a value is no decision."""
 
@@ -129,6 +139,8 @@ def _decision(value: Any) -> Decision:
     retracted: Any = value.retracted
     if type(offers) not in (tuple, list) or type(retracted) not in (tuple, list):
         raise _Nonsense("offers and retracted must be tuples")
+    if len(offers) > MOST or len(retracted) > MOST:
+        raise _Nonsense(f"made {max(len(offers), len(retracted))} offers or retractions; a decision has at most {MOST}")
     if type(value.unparsed) is not bool:
         raise _Nonsense("unparsed is True or False")
     rule = None if value.parse_rule is None else _text("parse_rule", value.parse_rule)

@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sysconfig
 import traceback
 from pathlib import Path
 
-from simulator.core.errors import quote
+from simulator.core.errors import LostError, quote
 
-__all__ = ["said", "trace"]
+__all__ = ["blotted", "said", "trace"]
 
 _HOUSE = str(Path(__file__).resolve().parents[1])
 _LIBRARY = sysconfig.get_paths()["stdlib"]
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[.,]\d+)*")
+_PLACE = re.compile(r" \([^()]+:\d+\)$")
 _SITE = sysconfig.get_paths()["purelib"]
 
 
 def said(error: BaseException) -> tuple[str, str]:
     """A record's (kind, text): type, message, and the file and line of the agent's that it came from."""
+    if isinstance(error, LostError):
+        return "agent_lost", str(error)
     text = ""
     with contextlib.suppress(BaseException):
         text = str(error)
     where = _where(error)
     message = f": {quote(text, 200)[1:-1]}" if text else ""
     return "agent_error", f"{type(error).__name__}{message}" + (f" ({where})" if where else "")
+
+
+def blotted(text: str) -> str:
+    """An error's text without its numbers and addresses, by which errors of one kind are known; its place stays.
+
+    >>> blotted("KeyError: 17 at 0x7f3a (mine.py:12)")
+    'KeyError: # at # (mine.py:12)'
+    """
+    place = _PLACE.search(text)
+    said, where = (text, "") if place is None else (text[: place.start()], place[0])
+    return _NUMBER.sub("#", said) + where
 
 
 def trace(error: BaseException) -> str:

@@ -42,6 +42,7 @@ class Books:
     Attributes:
         tally: counts.
         notes: what agents and memories found worth counting.
+        unknown: the first intention that an agent offered and that is not in use.
         changes_ns: instants at which one event ended and the next began.
         listener: is told of each decision as it ends, for those who show a run while it goes on: flight, kind, end.
     """
@@ -50,6 +51,7 @@ class Books:
         self._log = log
         self.tally = Tally()
         self.notes: dict[str, int] = {}
+        self.unknown: str | None = None
         self.changes_ns: list[int] = []
         self.listener: Callable[[Flight, Kind, int], None] | None = None
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.core.errors import UsageError, nearest, quote
+from simulator.core.traits import declares, trait
 from simulator.core.types import SECOND
 from simulator.timing.latency import LatencyModel
 from simulator.timing.mailbox import Policy
 
-__all__ = ["CLOCKS", "MEMORY_MODES", "PROTOCOLS", "Settings", "check"]
+__all__ = ["CLOCKS", "MEMORY_MODES", "PROTOCOLS", "Settings", "check", "check_rules"]
 
 CLOCKS = {
     "wall": "snapshots on an absolute schedule, decisions run for real beside them",
@@ -57,18 +58,28 @@ class Settings:
 
 
 def check(settings: Settings, agent: Any) -> None:
-    """Refuse what cannot be played honestly.
+    """Refuse what cannot be played honestly: these rules, or with this agent (None where a journal speaks).
 
     Raises:
         UsageError: with the reason and what can be done instead.
+    """
+    check_rules(settings)
+    if agent is not None and not callable(trait(agent, "decide")):
+        raise UsageError(f"the agent {type(agent).__name__} has no method decide(observation)")
+    _check_concurrency(settings, agent)
+
+
+def check_rules(settings: Settings) -> None:
+    """As ``check``, as far as no agent needs to be there for it.
+
+    Raises:
+        UsageError: see ``check``.
     """
     s = settings
     for word, known, what in ((s.clock, CLOCKS, "clock"), (s.protocol, PROTOCOLS, "protocol"),
                               (s.memory_mode, MEMORY_MODES, "memory mode")):  # fmt: skip
         if word not in known:
             raise UsageError(f"{what} {quote(word)} is unknown; {nearest(word, known)}")
-    if agent is not None and not callable(getattr(agent, "decide", None)):
-        raise UsageError(f"the agent {type(agent).__name__} has no method decide(observation)")
     if s.clock == "modelled" and s.latency is None:
         raise UsageError(
             "clock modelled needs a latency model: add --latency fixed:350ms, profile:NAME, token:… or from:RUN"
@@ -85,7 +96,6 @@ def check(settings: Settings, agent: Any) -> None:
         raise UsageError("--speed goes with --clock elastic, and is a whole number from 1")
     if s.max_gap_ns is not None and s.clock != "wall":
         raise UsageError("--max-gap goes with --clock wall: the others do not wait while nothing is in flight")
-    _check_concurrency(s, agent)
 
 
 def _check_concurrency(s: Settings, agent: Any) -> None:
@@ -93,13 +103,13 @@ def _check_concurrency(s: Settings, agent: Any) -> None:
     overlapping calls saw 0, 1, 2 finished predecessors instead of 0, 0, 0.
     """
     why = None
-    if getattr(agent, "background", False):
+    if declares(agent, "background"):
         why = "an agent with work in the background"
     elif s.policy.places > 1 or s.policy.cancels:
         why = f"policy {s.policy.text}"
     if why is None or s.clock in ("wall", "elastic", "journal"):
         return
-    if s.clock == "modelled" and getattr(agent, "concurrent", None) == "stateless" and "background" not in why:
+    if s.clock == "modelled" and trait(agent, "concurrent") == "stateless" and "background" not in why:
         return
     wants = "wall, elastic, or the journal of such a run"
     stateless = "; modelled admits it for agents that declare concurrent = 'stateless'" if s.clock == "modelled" else ""

@@ -386,8 +386,11 @@ class Engine:
         if answer.notes:
             for name, n in answer.notes.items():
                 self.books.note(name, n)
-        if self._intentions and any(key(offer.intention) not in self._intentions for offer, _ in answer.offers):
-            self.books.note("unknown_intention")
+        if answer.offers and self._intentions:
+            unknown = next((o.intention for o, _ in answer.offers if key(o.intention) not in self._intentions), None)
+            if unknown is not None:
+                self.books.note("unknown_intention")
+                self.books.unknown = self.books.unknown or unknown
         self.books.decided(flight, kind, ended)
 
     def _written(self, flight: Flight, write: Write, answer: Answer, ended: int) -> None:

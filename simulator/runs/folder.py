@@ -66,6 +66,7 @@ class RunFolder:
         self.path, self.plans, self.given = path, plans, dict(given)
         self.resolved = {plan.key: plan.header() for plan in plans}
         self.identity = digest(self.resolved)
+        self._before: Mapping[str, Any] = {}
         self._results: dict[str, UnitResult] = {}
 
     @property
@@ -73,12 +74,17 @@ class RunFolder:
         """``run.json``."""
         return self.path / "run.json"
 
-    def open(self, *, again: bool = False) -> list[UnitPlan]:
-        """Make the folder, or find it; the units that are still to be played (``again``: all).
+    def look(self, *, again: bool = False) -> list[UnitPlan]:
+        """The units that are still to be played (``again``: all); nothing is written.
 
         Raises:
             UsageError: the folder holds another run; ``again`` admits one that differs in the agent's or memory's code.
         """
+        self._before = self._told(again=again).get("units", {})
+        return [plan for plan in self.plans if again or not self._is_done(plan)]
+
+    def _told(self, *, again: bool) -> dict[str, Any]:
+        """``run.json`` as it is, empty where there is none; another run, or anything else, is refused."""
         old = read_run(self.path) if self.file.exists() else None
         if old is not None and old.get("identity") != self.identity:
             difference, only_code = _difference(old, self.resolved)
@@ -87,11 +93,19 @@ class RunFolder:
                 raise UsageError(f"{self.path} holds another run{difference}; choose another --out{or_again}")
         if old is None and self.path.exists() and any(p.name != LOCK for p in self.path.iterdir()):
             raise UsageError(f"{self.path} is not empty and holds no run; choose another --out")
+        return old or {}
+
+    def open(self, *, again: bool = False) -> list[UnitPlan]:
+        """Make the folder, or find it, and keep others out; what ``look`` finds.
+
+        Raises:
+            UsageError: see ``look``; or another process plays into it.
+        """
+        self._told(again=again)
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = Lock(self.path)
-        self._before: Mapping[str, Any] = (old or {}).get("units", {})
-        missing = [plan for plan in self.plans if again or not self._is_done(plan)]
-        if missing or old is None:
+        missing = self.look(again=again)  # as it is now that nobody else is in it
+        if missing or not self.file.exists():
             self._write("running")
         return missing
 
@@ -192,12 +206,13 @@ def read_run(path: Path) -> dict[str, Any]:
         raise InputError(file, f"not a run file ({error})") from error
 
 
-def read_units(path: Path) -> list[tuple[str, RunLog, Truth]]:
+def read_units(path: str | Path) -> list[tuple[str, RunLog, Truth]]:
     """Key, log and truth of every unit of a run, sorted by key; interrupted ones as far as they came.
 
     Raises:
         InputError: not a run folder, or a unit's file is broken.
     """
+    path = Path(path)
     run = read_run(path)
     keys = [key for key in sorted(run["resolved"]) if runlog.has_begun(path / "units" / key / LOG)]
     return [(key, *_read_unit(path / "units" / key, run["units"].get(key, {}))) for key in keys]

@@ -7,6 +7,7 @@ a latency model; ``journal`` makes no call. A call without a duration cannot lea
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -14,9 +15,10 @@ from typing import Any
 from simulator.core.errors import TimeError
 from simulator.core.operators import operators
 from simulator.core.protocols import Agent, Memory
+from simulator.core.traits import declares, trait
 from simulator.core.types import MS, Event, Label, Observation
 from simulator.runs.answers import Answer, from_outcome
-from simulator.runs.blame import trace
+from simulator.runs.blame import blotted, trace
 from simulator.runs.config import Settings
 from simulator.runs.journal import Journal
 from simulator.runs.lanes import InlineLane, Lane, Outcome, ThreadLane, Work
@@ -49,7 +51,7 @@ class Seam:
 
     def __init__(self, agent: Agent | None, memory: Memory | None, settings: Settings, session: str,
                  journal: Journal | None = None) -> None:  # fmt: skip
-        self._agent, self._memory, self._settings, self._session = agent, memory, settings, session
+        self._memory, self._settings, self._session = memory, settings, session
         self._journal, self._model = journal, settings.latency
         self._timed = settings.clock in ("wall", "elastic", "measured")
         self.meter: Callable[[], SilentMeter] = CallMeter if self._timed else SilentMeter
@@ -58,11 +60,16 @@ class Seam:
         self._inline: InlineLane | None = None
         # Where charges are modelled, the guard is for agents that do not come back, not for slow machines.
         self._limit_ns = settings.timeout_ns if self._timed else max(settings.timeout_ns, GUARD_NS)
-        self._ask: dict[str, Any] = {what: getattr(agent, what, None) for what in ("decide", "finish")}
+        self._ask: dict[str, Any] = {what: trait(agent, what) for what in ("decide", "finish", "cancel", "close")}
+        self._close_memory, self._stats = trait(memory, "close"), trait(memory, "stats")
+        self._may_inline = all(p is None or declares(p, "inline") for p in (agent, memory))
+        self._background = declares(agent, "background")
         self.agent_ns = 0
         self.n_guarded = 0
         self.demoted = False
         self.traces: dict[str, str] = {}
+        self._traced: set[str] = set()
+        self._warned: Counter[tuple[str, str]] = Counter()
 
     @property
     def inline(self) -> bool:
@@ -73,8 +80,7 @@ class Seam:
     def lane(self) -> Lane:
         """The agent's lane, made at first use: inline for what declares it, but never beside a paced world."""
         if self._lane is None:
-            parts = (self._agent, self._memory)
-            if not self._paced and all(p is None or getattr(p, "inline", False) for p in parts):
+            if not self._paced and self._may_inline:
                 self._lane = self._inline = InlineLane()
             else:
                 self._lane = self._thread()
@@ -88,11 +94,11 @@ class Seam:
     @property
     def can_finish(self) -> bool:
         """Whether a trajectory has a final question."""
-        return self._journal.has_finish if self._journal is not None else hasattr(self._agent, "finish")
+        return self._journal.has_finish if self._journal is not None else self._ask["finish"] is not None
 
     def _thread(self) -> ThreadLane:
         lane = ThreadLane()
-        lane.allows_background = bool(getattr(self._agent, "background", False))
+        lane.allows_background = self._background
         return lane
 
     async def prepare(self, work: Callable[[], Awaitable[Any]],
@@ -117,11 +123,15 @@ class Seam:
         return outcome
 
     def _keep_trace(self, outcome: Outcome) -> None:
-        """The first traceback of each error, for people; it stays out of the log."""
+        """The first traceback of each kind of error, for people; it stays out of the log."""
         assert outcome.error is not None
         assert outcome.raised is not None
-        if outcome.error[1] not in self.traces and len(self.traces) < TRACES:
-            self.traces[outcome.error[1]] = trace(outcome.raised)
+        kind = blotted(outcome.error[1])
+        if kind not in self._traced and len(self._traced) <= TRACES:
+            self._traced.add(kind)
+            kept = len(self._traced) <= TRACES
+            said = outcome.error[1] if kept else f"only the first {TRACES} kinds of error have a traceback here"
+            self.traces[said] = trace(outcome.raised) if kept else ""
 
     async def decide(self, snapshot: int, look: Look, moment_ns: int | None = None, what: str = "decide", *,
                      begun_real_ns: int | None = None) -> Answer:  # fmt: skip
@@ -174,10 +184,10 @@ class Seam:
         self.agent_ns += outcome.service_ns
         if outcome.guarded:
             self.n_guarded += 1
-            operators().warning("a call was stopped by the real-time guard", session=self._session, what=what)
+            self._warn("a call was stopped by the real-time guard", what)
         if self._inline is not None and self._inline.slow:
             self._lane, self._inline, self.demoted = self._thread(), None, True
-            operators().warning("an inline agent took over 100 ms: it gets a thread of its own", session=self._session)
+            self._warn("an inline agent took over 100 ms: it gets a thread of its own", what)
         if self._timed:
             return outcome.ended_real_ns - begun
         call = Call(self._session, number, what, tokens)
@@ -186,17 +196,23 @@ class Seam:
             raise TimeError(f"a call has neither a measured nor a modelled duration, but {charge!r}")
         return charge
 
+    def _warn(self, said: str, what: str) -> None:
+        """Tell operators the first time in a unit; how often in all when it closes."""
+        self._warned[said, what] += 1
+        if self._warned[said, what] == 1:
+            operators().warning(said, session=self._session, what=what)
+
     def stop_running(self) -> None:
         """Cancel the decisions in flight."""
         self.lane.stop_running()
 
     async def told_cancelled(self) -> bool:
         """Tell an agent that wants to know that its last decision is void; False if it failed at that."""
-        return await self._tell("cancel")
+        return await self._tell(self._ask["cancel"])
 
     async def stats(self) -> dict[str, Any]:
         """What the memory tells of itself; nothing if it cannot, or not in JSON."""
-        stats = getattr(self._memory, "stats", None)
+        stats = self._stats
         if stats is None or self.lost or self._journal is not None:
             return {}
 
@@ -208,13 +224,15 @@ class Seam:
 
     async def close(self) -> bool:
         """Let agent and memory close, then their lane; False if one failed at that."""
-        well = self.lost or all([await self._tell("close"), await self._tell("close", self._memory)])
+        well = self.lost or all([await self._tell(self._ask["close"]), await self._tell(self._close_memory)])
         if self._lane is not None:
             await self._lane.close()
+        for (said, what), n in self._warned.items():
+            if n > 1:
+                operators().warning(said, session=self._session, what=what, times=n)
         return well
 
-    async def _tell(self, what: str, whom: Any = None) -> bool:
-        call = getattr(self._agent if whom is None else whom, what, None)
+    async def _tell(self, call: Any) -> bool:
         if call is None:
             return True
         outcome = await self._call(call, CLOSE_LIMIT_NS)

@@ -15,6 +15,7 @@ import anyio
 from memory.view import LabelBook
 from simulator.core.errors import InputError
 from simulator.core.protocols import Agent, Memory, SnapshotSource
+from simulator.core.traits import declares
 from simulator.core.types import Event, Label, Setup
 from simulator.runs import runlog
 from simulator.runs.config import Settings, check
@@ -106,7 +107,8 @@ class UnitPlan:
 @dataclass(frozen=True, slots=True)
 class UnitResult:
     """How a unit went. ``error``: why it could not be played to its end, None if it was; ``bad_input`` for a fault of
-    its recording or journal. ``log_sha256``: of the whole log.
+    its recording or journal. ``log_sha256``: of the whole log. ``unknown_intention``: the first one that the agent
+    offered and that is not in use.
     """
 
     key: str
@@ -118,6 +120,7 @@ class UnitResult:
     bad_input: bool = False
     lost: bool = False
     log_sha256: str | None = None
+    unknown_intention: str | None = None
 
 
 def is_done(folder: Path, plan: UnitPlan) -> bool:
@@ -193,7 +196,8 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
         reproducible=s.reproducible,
     )
     sha = await anyio.to_thread.run_sync(file_digest, folder / LOG)
-    return UnitResult(plan.key, counts, audit, ready.cold_start_ns, stats, lost=ready.seam.lost, log_sha256=sha)
+    return UnitResult(plan.key, counts, audit, ready.cold_start_ns, stats, lost=ready.seam.lost, log_sha256=sha,
+                      unknown_intention=engine.books.unknown)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +221,7 @@ async def _make_ready(plan: UnitPlan, folder: Path, interrupt: Interrupt) -> _Re
     check(s, agent)
     if journal is not None:
         journal.check(plan.header())
-    memory = None if _inert(made := plan.memory()) else made
+    memory = None if declares(made := plan.memory(), "inert") else made
     await anyio.to_thread.run_sync(_lay_out, folder, plan.truth)
     seam = Seam(agent, memory, s, plan.source.session, journal)
     recent = Recent(Segmenter(plan.source.user, plan.source.session, plan.segmentation), plan.window_ns)
@@ -249,10 +253,6 @@ def write_traces(folder: Path, traces: Mapping[str, str]) -> None:
     file.unlink(missing_ok=True)
     if traces:
         file.write_text("\n".join(f"# {said}\n{trace}" for said, trace in traces.items()), "utf-8", "backslashreplace")
-
-
-def _inert(memory: Memory) -> bool:
-    return bool(getattr(memory, "inert", False))
 
 
 def _pace(s: Settings, interrupt: Interrupt) -> Held | Paced:

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memory.base import as_memory
 from simulator.core.errors import UsageError
+from simulator.core.operators import operators
 from simulator.core.types import MS, SECOND, SILENT, Decision, Observation, Offer, Setup
 from simulator.runs import lanes, seam
 from simulator.runs.engine import Interrupt
@@ -757,3 +759,148 @@ def test_an_interrupt_is_heard_while_an_agent_hangs_in_open(tmp_path: Path) -> N
     played = play(plan(screen("aa"), Hangs(silent)), tmp_path, interrupt)
     assert played.result.error == "interrupted"
     assert real_ns() - begun < 5 * SECOND
+
+
+def test_an_agent_is_closed_once_also_where_there_is_no_memory(tmp_path: Path) -> None:
+    closed: list[int] = []
+
+    class Tidy(Agent):
+        async def close(self) -> None:
+            closed.append(1)
+
+    measured(Tidy(silent), tmp_path)
+    assert closed == [1]
+
+
+TRAITS = ("inline", "background", "decide", "finish", "close", "cancel")
+
+
+@pytest.mark.parametrize("name", TRAITS)
+@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3)], ids=lambda e: type(e).__name__)
+def test_a_trait_that_cannot_be_read_is_one_sentence(name: str, error: BaseException, tmp_path: Path) -> None:
+    def fails(self: Any) -> Any:
+        raise error
+
+    odd = type("Odd", (), {"decide": lambda self, seen: SILENT, name: property(fails)})
+    with pytest.raises(UsageError, match=f"'Odd': its '{name}' cannot be read: it raises {type(error).__name__}"):
+        measured(odd, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["inert", "inline", "close", "stats"])
+def test_a_memorys_trait_that_cannot_be_read_is_one_sentence(name: str, tmp_path: Path) -> None:
+    def fails(self: Any) -> Any:
+        raise RuntimeError("no")
+
+    odd = type("Odd", (Notebook,), {"__init__": lambda self: None, name: property(fails)})
+    with pytest.raises(UsageError, match=f"'Odd': its '{name}' cannot be read"):
+        measured(silent, tmp_path, memory=odd)
+
+
+@pytest.mark.parametrize("name", ["open", "rehearse"])
+def test_a_method_of_the_beginning_that_cannot_be_read_is_an_errored_unit(name: str, tmp_path: Path) -> None:
+    def fails(self: Any) -> Any:
+        raise SystemExit(3)
+
+    odd = type("Odd", (Agent,), {"__init__": lambda self: Agent.__init__(self, silent), name: property(fails)})
+    run = play(plan(screen("aa"), odd), tmp_path)
+    assert "before time 0: SystemExit" in (run.result.error or "")
+
+
+def test_a_plain_memory_that_blocks_is_lost_and_later_calls_do_not_wait_for_it(tmp_path: Path) -> None:
+    free = threading.Event()
+
+    class Blocks:
+        def observe(self, event: Any) -> None:
+            free.wait(5)
+
+        def recall(self, *args: Any) -> Any:
+            return []
+
+    async def asks(seen: Observation) -> Decision:
+        await seen.memory.recall(3)
+        return SILENT
+
+    begun = real_ns()
+    run = measured(asks, tmp_path, "aabbcc", memory=lambda: as_memory(Blocks()))
+    assert real_ns() - begun < 2 * SECOND
+    assert run.log.writes[0]["error"]["kind"] == "guarded"
+    assert {w["error"]["kind"] for w in run.log.writes[1:] if w["what"] == "observe"} <= {"agent_lost"}
+    errors = [r["error"] for r in run.log.full.values() if "error" in r]
+    lost = [e["text"] for e in errors if e["kind"] == "agent_lost"]
+    assert lost
+    assert set(lost) == {"an earlier call to the memory never came back"}
+    free.set()
+
+
+def test_a_plain_memory_that_was_only_slow_comes_back(tmp_path: Path) -> None:
+    naps = [0.15]
+
+    class Slow:
+        def observe(self, event: Any) -> None:
+            threading.Event().wait(naps.pop() if naps else 0)
+
+        def recall(self, *args: Any) -> Any:
+            return []
+
+    async def waits(seen: Observation) -> Decision:
+        await pause(45 * MS)
+        return SILENT
+
+    run = measured(waits, tmp_path, "aabbccddee", memory=lambda: as_memory(Slow()))
+    assert run.log.writes[0]["error"]["kind"] == "guarded"
+    assert "error" not in run.log.writes[-1]
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_more_offers_than_anybody_reads_are_nonsense(early: bool, tmp_path: Path) -> None:
+    def many(n: int) -> Callable[[Observation], Decision]:
+        def answer(seen: Observation) -> Decision:
+            offers = tuple(Offer(f"x{i}") for i in range(n))
+            for offer in offers if early else ():
+                seen.meter.emit(offer)
+            return SILENT if early else Decision(offers)
+
+        return answer
+
+    run = measured(Agent(once(many(1001), many(1000))), tmp_path, timeout_ns=SECOND)
+    assert run.errors == ["nonsense"]
+    assert "at most 1000" in run.log.full[1]["error"]["text"]
+    assert len(run.log.full[0]["offers"]) == 1000
+
+
+def test_what_was_emitted_and_returned_is_compared_in_no_time(tmp_path: Path) -> None:
+    def answer(seen: Observation) -> Decision:
+        offers = tuple(Offer(f"x{i}") for i in range(1000))
+        for offer in offers:
+            seen.meter.emit(offer)
+        return Decision(offers)
+
+    assert len(measured(Agent(answer), tmp_path, "a", timeout_ns=SECOND).log.full[0]["offers"]) == 1000
+
+
+def test_the_guard_tells_operators_once_and_how_often_at_the_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    operators.cache_clear()  # it holds the stderr of whoever asked first
+    measured(Agent(takes(SECOND)), tmp_path, "aaa")
+    told = [line for line in capsys.readouterr().err.splitlines() if "real-time guard" in line]
+    operators.cache_clear()
+    assert len(told) == 2
+    assert "times" not in told[0]
+    assert "times=3" in re.sub(r"\x1b\[[0-9;]*m", "", told[1])
+
+
+def test_a_traceback_is_kept_of_each_kind_of_error_up_to_a_cap_that_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seam, "TRACES", 2)
+
+    def fails(seen: Observation) -> Decision:
+        word = ("one", "one", "two", "three", "four")[seen.snapshot.index]
+        raise ValueError(f"{word} {seen.snapshot.index}")
+
+    measured(Agent(fails), tmp_path, "aaaaa")
+    told = (tmp_path / "errors.txt").read_text()
+    assert told.count("Traceback") == 2
+    assert "ValueError: one 1" not in told
+    assert "only the first 2 kinds of error have a traceback here" in told

@@ -100,6 +100,9 @@ async def test_an_item_from_the_future_is_an_error_and_is_counted() -> None:
 
 async def test_a_plain_memory_that_looks_ahead_is_named_and_not_the_thread_around_it() -> None:
     class Seer:
+        def observe(self, event: Event) -> None:
+            """Nothing."""
+
         def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
             return [MemoryItem("future", 1.0, latest_source_ns=50)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -149,3 +150,87 @@ def test_the_thread_of_a_plain_memory_ends_with_its_unit(tmp_path: Path) -> None
     for thread in left:
         thread.join(1.0)
     assert not any(t.is_alive() for t in left)
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({"timeout": 60}, "timeout: a text is wanted, such as '60s', not 60"),
+        ({"latency": 5, "clock": "modelled"}, "latency: a text is wanted, such as 'fixed:350ms', not 5"),
+        ({"clock": None}, "clock: a text is wanted, such as 'measured', not None"),
+        ({"nosuch": 1}, "there is no rule 'nosuch'"),
+        ({"polcy": "latest_only"}, "did you mean 'policy'"),
+        ({"seed": "7"}, "seed: a whole number is wanted, not '7'"),
+        ({"seed": -1}, "seed: a whole number from 0 is wanted, not -1"),
+        ({"out": 7}, "out: a path is wanted, not 7"),
+        ({"journal": 7, "clock": "journal"}, "journal: a path is wanted, not 7"),
+        ({"agent": Eager()}, r"agent: .*each unit gets one of its own.* is wanted, not an object of Eager"),
+        ({"memory": 3}, "memory: .*not an object of int"),
+    ],
+)
+def test_what_is_of_the_wrong_kind_is_said_in_a_sentence(tmp_path: Path, rules: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        run(DESKTOP, **{"agent": Eager, "memory": "none", "out": tmp_path / "run", **rules})
+    assert not (tmp_path / "run").exists()
+
+
+def test_texts_are_paths_too(tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    run(str(DESKTOP), Eager, out=out, **MODELLED)
+    again = run(str(DESKTOP), Eager, "none", out=str(tmp_path / "again"), clock="journal", journal=out)
+    assert again.scores is not None
+    assert score_folder(out)["scores"] == again.scores["scores"]
+
+
+def test_an_agent_is_made_once_a_unit_and_not_at_all_where_nothing_is_played(tmp_path: Path) -> None:
+    made: list[str] = []
+
+    class Heavy(Eager):
+        def __init__(self) -> None:
+            made.append("agent")
+
+    class Light:
+        def __init__(self) -> None:
+            made.append("memory")
+
+        def observe(self, event: Event) -> None:
+            """Nothing."""
+
+        def recall(self, *asked: Any) -> list[Any]:
+            return []
+
+    rules: dict[str, Any] = {"clock": "modelled", "latency": "fixed:1s", "out": tmp_path / "run"}
+    run(DESKTOP, Heavy, Light, **rules)
+    assert sorted(made) == ["agent", "memory"]
+    run(DESKTOP, Heavy, Light, **rules)
+    assert sorted(made) == ["agent", "memory"]
+    run(DESKTOP, Heavy, Light, twin=True, **rules)
+    assert sorted(made) == ["agent"] * 2 + ["memory"] * 2
+
+
+@pytest.mark.parametrize("missing", ["observe(event)", "recall(query, k, token_budget)", "feedback(event, label)",
+                                     "render(items)"])  # fmt: skip
+def test_a_memory_without_a_method_is_refused_before_anything_is_played(tmp_path: Path, missing: str) -> None:
+    async def method(self: Any, *given: Any) -> Any:
+        return []
+
+    known = ("observe", "recall", "feedback", "render")
+    part = type("Part", (), {name: method for name in known if not missing.startswith(name)})
+    with pytest.raises(UsageError, match=f"memory Part has no method {re.escape(missing)}"):
+        run(DESKTOP, Eager, part, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_errors_that_differ_in_numbers_are_told_as_one_kind_and_the_rest_is_counted(tmp_path: Path) -> None:
+    class Fails:
+        inline = True
+
+        async def decide(self, seen: Observation) -> Decision:
+            n = seen.snapshot.index
+            raise ValueError(f"row {n} of 0x{n:x}" if n < 180 else "abcdefghijklmnopqrstuvwxyz"[n - 180])
+
+    scores = run(DESKTOP, Fails, out=tmp_path / "run", **MODELLED).scores
+    assert scores is not None
+    assert (scores["errors"][0]["n"], scores["errors"][0]["texts"]) == (180, 180)
+    assert scores["errors"][0]["text"].startswith("ValueError: row ")
+    assert (len(scores["errors"]), scores["errors_untold"]) == (10, {"kinds": 11, "n": 11})
