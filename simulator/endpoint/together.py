@@ -1,0 +1,45 @@
+"""Calls made at the same time, and the time they take together when their time is replayed.
+
+Real time needs no help: calls that overlap overlap. Replayed without waiting, a call only adds its recorded time to the
+virtual time of whoever makes it; ``together`` sees to it that calls made side by side add the longest, not the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from simulator.timing.tasks import task_group
+
+__all__ = ["together", "virtual_now_ns"]
+
+T = TypeVar("T")
+virtual_now_ns: ContextVar[tuple[Any, int]] = ContextVar("proact_virtual_now", default=(None, 0))
+"""Whose virtual time (a meter, or None), and how much of it has passed in this task."""
+
+
+async def together(*calls: Callable[[], Awaitable[T]]) -> list[T]:
+    """Make calls side by side; results in the order of the calls, whichever ends first.
+
+    Args:
+        calls: what makes each call, such as ``partial(endpoint.chat, messages)``; they start in this order.
+
+    Raises:
+        Exception: the first that one of them raises; the others are cancelled.
+    """
+    results: list[Any] = [None] * len(calls)
+    ends: list[tuple[Any, int]] = []
+
+    async def one(i: int, call: Callable[[], Awaitable[T]]) -> None:
+        try:
+            results[i] = await call()
+        finally:
+            ends.append(virtual_now_ns.get())
+
+    async with task_group() as group:
+        for i, call in enumerate(calls):
+            group.start_soon(one, i, call)
+    if ends:
+        virtual_now_ns.set(max(ends, key=lambda end: end[1]))
+    return results
