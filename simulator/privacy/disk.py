@@ -9,11 +9,12 @@ __all__ = ["remove", "remove_tree", "replace"]
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Put new content in place of a file; who may read it stays as it was."""
+    """Put new content in place of a file; who may read it stays as it was. Or make one, as the system makes files."""
     part = path.with_name(path.name + ".part")
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+    mode = path.stat().st_mode & 0o777 if path.exists() else None
     with part.open("wb") as stream:
-        os.chmod(part, mode)
+        if mode is not None:
+            os.chmod(part, mode)
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -117,15 +118,11 @@ def _forget_all(run: Path, user: str, units: list[_Unit], names: tuple[str, ...]
         resolved, results = dict(told_of.get("resolved", {})), dict(told_of.get("units", {}))
         for unit in units:
             head, result = resolved.pop(unit.key, {}), results.pop(unit.key, {})
-            if not unit.header:
-                continue  # never played
-            key = f"{FORGOTTEN}-{sha256((unit.folder / LOG).read_bytes()).hexdigest()[:8]}"
-            header = _rewrite(unit.folder, run / "units" / key, key, names)
-            if (unit.folder / TWIN / LOG).is_file():
-                _rewrite(unit.folder / TWIN, run / "units" / key / TWIN, key, names)
-            same = {k: v for k, v in header.items() if k not in ("kind", "schema")}
-            resolved[key] = {k: same[k] for k in head if k in same} if head else same
-            results[key] = _result(result or results.get(key, {}), run / "units" / key / LOG)
+            key, header = _renamed(run, unit, names)
+            if header:
+                same = {k: v for k, v in header.items() if k not in ("kind", "schema")}
+                resolved[key] = {k: same[k] for k in head if k in same} if head else same
+                results[key] = _result(result or results.get(key, {}), run / "units" / key / LOG)
         if told_of:
             made = {**told_of, "identity": _digest(resolved), "resolved": resolved, "units": results}
             made["given"] = _without_names(told_of.get("given"), names)
@@ -136,16 +133,35 @@ def _forget_all(run: Path, user: str, units: list[_Unit], names: tuple[str, ...]
     return _others(run)
 
 
+def _renamed(run: Path, unit: _Unit, words: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
+    """A played unit under a key that says nothing: the same one however often this is cut short, and the header of its
+    new log. No header for one that was never played, or whose log cannot be read: nothing of it stays.
+    """
+    if not unit.header:
+        return "", {}
+    key = f"{FORGOTTEN}-{sha256(unit.key.encode() + (unit.folder / LOG).read_bytes()).hexdigest()[:8]}"
+    new = run / "units" / key
+    try:
+        header = _rewrite(unit.folder, new, key, words)
+        if (unit.folder / TWIN / LOG).is_file():
+            _rewrite(unit.folder / TWIN, new / TWIN, key, words)
+    except InputError:
+        remove_tree(new)
+        return "", {}
+    return key, header
+
+
 def _rewrite(old: Path, new: Path, key: str, words: tuple[str, ...]) -> dict[str, Any]:
     """A unit's log and truth without words, names and dates, into another folder; the new log's header."""
     new.mkdir(parents=True, exist_ok=True)
-    scrubber = Scrubber()
-    truth = scrubber.truth(_json(old / TRUTH)) | {"session": key, "user": FORGOTTEN}
-    replace(new / TRUTH, _canonical(truth) + b"\n")
+    scrubber, names = Scrubber(), {"session": key, "user": FORGOTTEN, "utc_anchor_ns": None}
+    if (old / TRUTH).is_file():
+        truth = scrubber.truth(_json(old / TRUTH)) | {"session": key, "user": FORGOTTEN}
+        replace(new / TRUTH, _canonical(truth) + b"\n")
+        names["truth"] = _digest(truth)
     lines, header = list[bytes](), dict[str, Any]()
     for record in _records(old / LOG):
         if record.get("kind") == "header":
-            names = {"session": key, "user": FORGOTTEN, "utc_anchor_ns": None, "truth": _digest(truth)}
             header = _without_names(record, words) | {k: v for k, v in names.items() if k in record}
             lines.append(_line(header))
         else:
@@ -243,12 +259,14 @@ def _result(result: Mapping[str, Any], log: Path) -> dict[str, Any]:
 
 
 def _said(unit: _Unit) -> Iterator[str]:
-    """What a unit's files hold in words, for finding copies of it."""
-    if (unit.folder / TRUTH).is_file():
-        raw = _json(unit.folder / TRUTH)
-        yield from (n["query"] for part in ("opportunities", "assists", "moments") for n in raw[part] if n.get("query"))
-    for record in _records(unit.folder / LOG) if (unit.folder / LOG).is_file() else ():
-        yield from (offer["text"] for offer in _offers(record) if offer.get("text"))
+    """What a unit's files hold in words, for finding copies of it; as far as they can be read."""
+    with suppress(InputError, LookupError, TypeError):
+        if (unit.folder / TRUTH).is_file():
+            raw = _json(unit.folder / TRUTH)
+            yield from (n["query"] for part in ("opportunities", "assists", "moments") for n in raw[part] if n["query"])
+    with suppress(InputError):
+        for record in _records(unit.folder / LOG) if (unit.folder / LOG).is_file() else ():
+            yield from (offer["text"] for offer in _offers(record) if offer.get("text"))
 
 
 def _offers(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -319,10 +337,11 @@ def _head(path: Path) -> dict[str, Any]:
         return {}
     with told(path), path.open("rb") as stream:
         line = stream.readline()
-        if not line.endswith(b"\n"):
-            return {}
+    try:
         header = json.loads(line)
-        return header if isinstance(header, dict) and header.get("kind") == "header" else {}
+    except (ValueError, RecursionError):
+        return {}
+    return header if isinstance(header, dict) and header.get("kind") == "header" else {}
 
 
 def _json(path: Path) -> dict[str, Any]:
