@@ -59,27 +59,37 @@ def boot_id() -> str | None:
 
 
 class Usage:
-    """What this process takes of the machine, since the making."""
+    """What this process takes of the machine, since the making.
+
+    Attributes:
+        rss_bytes: memory held when it was last looked at (on macOS the most ever held); None where the system does not
+            tell.
+    """
 
     def __init__(self) -> None:
         self._begun, self._used = real_ns(), _cpu_s()
+        self.rss_bytes = _rss_bytes()
+
+    def look(self) -> None:
+        """Look at the memory again. Blocks."""
+        self.rss_bytes = _rss_bytes()
 
     def cpu_percent(self) -> float:
         """Share of one core, of all threads and finished children, on average."""
         seconds = (real_ns() - self._begun) / 1e9
         return 100 * (_cpu_s() - self._used) / seconds if seconds > 0 else 0.0
 
-    def rss_bytes(self) -> int | None:
-        """Memory held now (on macOS the most ever held); None where the system does not tell."""
-        try:
-            return int(_STATM.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        except OSError:
-            pass
-        if sys.platform == "darwin":
-            import resource
 
-            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return None
+def _rss_bytes() -> int | None:
+    try:
+        return int(_STATM.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        pass
+    if sys.platform == "darwin":
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return None
 
 
 def _cpu_s() -> float:

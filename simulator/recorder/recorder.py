@@ -164,7 +164,7 @@ class Recorder:
             n_bytes=counts.n_bytes,
             kb_per_s=counts.n_bytes_new / 1000 / seconds,
             cpu_percent=parts.usage.cpu_percent(),
-            rss_bytes=parts.usage.rss_bytes(),
+            rss_bytes=parts.usage.rss_bytes,
             queue=parts.saver.n_waiting,
             n_quick=counts.n_quick,
             events_closed=parts.ledger.events_closed,
@@ -360,4 +360,5 @@ class Recorder:
         now = self.now_ns()
         if self._last_beat_ns is None or now - self._last_beat_ns >= SECOND // 2:
             self._last_beat_ns = now
+            self._parts.usage.look()
             write_beat(self.folder, self.facts, self._clocks)
