@@ -98,7 +98,7 @@ class Released:
     Attributes:
         kept: counts of what is there.
         removed: counts of what was left out.
-        found: by kind, what rules took out of texts.
+        found: by kind, what rules took out of distinct texts.
         pictures: distinct pictures by state, as they stand in the session.
     """
 
@@ -180,6 +180,7 @@ class _Release:
     def __init__(self, reader: Reader, options: Options, rules: Rules) -> None:
         self._reader, self._options, self._rules = reader, options, rules
         self._titles: dict[str, str] = {}
+        self._texts: dict[str, str] = {}
         self._raters: dict[str, str] = {}
         self._kept: dict[str, dict[str, Any]] = {}  # by the old path, the columns of a picture that came along
         self._made = Released(pictures=_states(reader))
@@ -229,6 +230,7 @@ class _Release:
         ):
             row = dict(zip(names, values, strict=True))
             row["window_title"] = self._title(row["window_title"])
+            row["app_name"], row["window_class"] = self._text(row["app_name"]), self._text(row["window_class"])
             row["scene_description"] = self._text(row["scene_description"])
             made.removed["rows with OCR text"] += text is not None
             made.kept["rows"] += 1
@@ -324,9 +326,10 @@ class _Release:
                 return json.dumps(self._inner(json.loads(text)), ensure_ascii=False)
             except (ValueError, RecursionError):
                 pass
-        clean, found = self._rules.clean(text)
-        self._made.found.update(found)
-        return clean
+        if text not in self._texts:  # a scene is described in every row that shows it
+            self._texts[text], found = self._rules.clean(text)
+            self._made.found.update(found)
+        return self._texts[text]
 
     def _inner(self, value: Any) -> Any:
         if isinstance(value, str):

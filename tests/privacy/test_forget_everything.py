@@ -321,3 +321,59 @@ def test_nothing_forgotten_is_printed(home: Home, capsys: pytest.CaptureFixture[
     out, err = capsys.readouterr()
     assert WORD not in out + err
     assert "backups" in err
+
+
+def test_a_log_that_cannot_be_read_goes_whole(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    run = home.root / "runs" / "both"
+    log = run / "units" / "monday" / "decisions.jsonl"
+    log.write_bytes(log.read_bytes() + b'{"kind": zanzibar\n{}\n')
+    code, done = _forget(home, capsys)
+    assert (code, done["left"]) == (0, [])
+    assert home.files_with(WORD) == []
+    assert [key for key, *_ in read_units(run)] == ["tuesday"]
+
+
+def test_an_interrupted_run_is_forgotten_as_far_as_it_came(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    run = home.root / "runs" / "both"
+    log = run / "units" / "monday" / "decisions.jsonl"
+    log.write_bytes(log.read_bytes()[:-40])
+    code, _ = _forget(home, capsys)
+    assert code == 0
+    assert home.files_with(WORD) == []
+    assert not _unit(run, "forgotten")[1].complete
+
+
+def test_a_recording_that_somebody_else_was_played_with_goes_from_their_run_too(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Kim's agent looked at Sam's screen: what it said is of Sam."""
+    twin = home.root / "twin.yaml"
+    twin.write_text("session: data/sam/monday\nuser: kim\nname: twin\ntruth: none\n")
+    (home.root / "parrot.py").write_text(AGENT)
+    words = ["--agent", f"{home.root / 'parrot.py'}:Parrot", "--clock", "modelled", "--latency", "fixed:100ms"]
+    assert _call(["run", str(twin), *words, "--memory", "none", "--out", str(home.root / "runs" / "twin")]) in (0, 3)
+    (home.root / "parrot.py").unlink()
+    assert any("runs/twin" in name for name in home.files_with(WORD))
+    code, done = _forget(home, capsys)
+    assert (code, done["left"]) == (0, [])
+    assert home.files_with(WORD) == []
+    assert not twin.exists()
+
+
+def test_a_scenario_in_toml_is_told_and_left_where_it_would_have_to_be_changed(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home.root / "t.toml").write_text(
+        'session = "data/kim/tuesday"\n[profiles]\nsam = {job = "x"}\nkim = {job = "y"}\n'
+    )
+    code, done = _forget(home, capsys)
+    assert code == 2
+    assert "proact writes no TOML" in done["left"][0]["why"]
+
+
+def test_who_may_read_a_file_stays_as_it_was(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    table = home.root / "data" / "both.csv"
+    table.write_text("start,end,title,user\n-9,-8,gone,sam\n-7,-6,stays,kim\n")
+    table.chmod(0o640)
+    _forget(home, capsys)
+    assert table.stat().st_mode & 0o777 == 0o640

@@ -264,7 +264,7 @@ def test_a_process_that_dies_at_any_statement_leaves_what_a_second_call_ends(tmp
             assert not read_head(root / "s").half_done
         if not died:
             break
-        step += 7
+        step += 11
     assert n_died > 1
 
 
@@ -333,3 +333,27 @@ def test_what_was_deleted_before_goes_too(tmp_path: Path) -> None:
     assert _holding(folder, "pemba") == ["session.db"]
     _forget(tmp_path, CUT)
     assert _holding(folder, "pemba") == []
+
+
+def test_what_a_review_noted_of_pictures_that_go_goes_too(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    record(folder, "sam")
+    db = sqlite3.connect(folder / "session.db")
+    db.execute("CREATE TABLE privacy_looks (file_path TEXT PRIMARY KEY, reading TEXT NOT NULL)")
+    db.execute("INSERT INTO privacy_looks SELECT DISTINCT file_path, 'x' FROM screenshots")
+    db.commit()
+    db.close()
+    assert _forget(tmp_path, CUT) == []
+    with Reader(folder) as reader:
+        kept = reader.fetch("SELECT DISTINCT file_path FROM screenshots ORDER BY file_path")
+        assert reader.fetch("SELECT file_path FROM privacy_looks ORDER BY file_path") == kept
+        assert len(kept) == 3
+
+
+def test_a_table_that_nobody_knows_is_told_of(tmp_path: Path) -> None:
+    record(tmp_path / "s", "sam")
+    db = sqlite3.connect(tmp_path / "s" / "session.db")
+    db.execute("CREATE TABLE later (words TEXT)")
+    db.commit()
+    db.close()
+    assert "does not know: later" in _forget(tmp_path, CUT)[0]
