@@ -29,6 +29,7 @@ from simulator.recorder.shots import Budget, Shot, Summary
 from simulator.recorder.status import BEAT, LOCK, PAUSE, Facts, write_beat
 from simulator.recorder.ticks import Clocks, Ticks
 from simulator.recorder.worker import Worker
+from simulator.session.schema import FILE_NAME
 from simulator.timing.audit import percentile
 from simulator.timing.clock import pause
 
@@ -233,7 +234,8 @@ class Recorder:
         parts = self._parts
         parts.worker.close(parts.eye.close, SECOND)
         closed = parts.saver.close(parts.ledger.end())
-        for name in (BEAT, PAUSE, LOCK):
+        nothing = parts.ticks.next == 0  # stopped before the first tick: the folder is as good as new
+        for name in (BEAT, PAUSE, LOCK, *([FILE_NAME] if nothing else [])):
             (self.folder / name).unlink(missing_ok=True)
         parts.begun.lock.release()
         facts = self.facts

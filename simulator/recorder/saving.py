@@ -98,6 +98,7 @@ class Saver:
         self._gaps: list[_Gap] = []
         self._events: list[dict[str, Any]] = []  # closed, and not written yet
         self._failing: str | None = None
+        self._finished = False
         self._thread = threading.Thread(target=self._run, name="proact-saver", daemon=True)
         self._thread.start()
 
@@ -144,18 +145,23 @@ class Saver:
             self._work.put(lambda: self._events.append(event))
         self._work.put(None)
         self._thread.join()
+        if not self._finished:  # whoever opens it next is to see that something is missing
+            self._writer.abandon()
+            return False
         self._pay()
         try:
             self._writer.close()
         except _FAULTS as error:
             operators().error("the session could not be marked closed", fault=_named(error))
             return False
+        self._measure()
         return not self._events and all(gap.written == gap.last for gap in self._gaps)
 
     def _run(self) -> None:
         while (work := self._work.get()) is not None:
             work()
             self._after()
+        self._finished = True
 
     def _write(self, rows: Rows) -> None:
         fresh: list[str] = []
@@ -177,13 +183,16 @@ class Saver:
             self.counts.n_rows += len(columns)
             self.counts.n_pictures += len(fresh)
             self._picture_bytes += sum(row["file_size"] for row in columns if row["pixels_hash"] in fresh)
-            self.counts.n_bytes = self._picture_bytes + _size(self._writer.folder, FILE_NAME + "*")
-            self.counts.n_bytes_new = self.counts.n_bytes - self._before
+            self._measure()
             self.counts.last_tick = rows.tick
         finally:
             with self._guard:
                 self._n_waiting -= sum(image is not None for _, image in rows.rows)
         self._pay()
+
+    def _measure(self) -> None:
+        self.counts.n_bytes = self._picture_bytes + _size(self._writer.folder, FILE_NAME + "*")
+        self.counts.n_bytes_new = self.counts.n_bytes - self._before
 
     def _kept(self, row: dict[str, Any], image: Image.Image | None, fresh: list[str]) -> dict[str, Any]:
         """The row with what is known of its picture's file, which is written where it is not there."""

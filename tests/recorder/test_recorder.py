@@ -13,6 +13,7 @@ from PIL import Image
 from simulator.core.errors import UsageError
 from simulator.core.types import SECOND
 from simulator.recorder.frames import ScreenLost
+from simulator.recorder.recorder import Recorder
 from simulator.recorder.windows import Window
 from simulator.screen import pixels
 from simulator.session.check import check
@@ -217,6 +218,16 @@ async def test_a_closed_session_is_not_recorded_into(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="this session is closed"):
         await record(tmp_path / "s", 2)
     assert not (tmp_path / "s" / "status.json").exists()
+
+
+async def test_stopped_before_the_first_tick_the_folder_is_as_good_as_new(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "s", FakeScreen(), FakeWindows(), clocks=FakeClock().clocks())
+    recorder.stop()
+    summary = await recorder.run()
+    assert (summary.n_ticks, summary.n_rows) == (0, 0)
+    assert list((tmp_path / "s").iterdir()) == []
+    await record(tmp_path / "s", 2)
+    whole(tmp_path / "s", 2)
 
 
 async def test_what_a_callback_raises_closes_the_session_and_is_told(tmp_path: Path) -> None:

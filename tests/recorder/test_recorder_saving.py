@@ -15,8 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from simulator.core.errors import ProactError
 from simulator.recorder import saving
 from simulator.recorder.saving import DEPTH, Rows, Saver
+from simulator.recorder.status import status
 from simulator.screen.pixels import pixels_hash
 from simulator.session import store
 from simulator.session.check import check
@@ -160,6 +162,20 @@ def test_a_growing_gap_is_in_the_database_while_it_grows(tmp_path: Path) -> None
             "the gap to grow",
         )
     saver.close()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_a_bug_that_ends_the_writing_ends_the_recording_and_leaves_the_session_to_be_repaired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mask(self: Writer, **row: Any) -> None:
+        raise TypeError("a bug")
+
+    monkeypatch.setattr(Writer, "add", mask)
+    with pytest.raises(ProactError, match="nothing can be written any more"):
+        await record(tmp_path / "s", 50)
+    monkeypatch.undo()
+    assert status(tmp_path / "s")["state"] == "died"
 
 
 def test_an_event_whose_tick_was_lost_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
