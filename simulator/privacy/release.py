@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -181,6 +182,8 @@ class _Release:
         self._reader, self._options, self._rules = reader, options, rules
         self._titles: dict[str, str] = {}
         self._texts: dict[str, str] = {}
+        name = re.escape(reader.header.user)
+        self._name = re.compile(rf"(?<!\w){name}(?!\w)", re.IGNORECASE)  # as terminals have it: sam@host
         self._raters: dict[str, str] = {}
         self._kept: dict[str, dict[str, Any]] = {}  # by the old path, the columns of a picture that came along
         self._made = Released(pictures=_states(reader))
@@ -327,7 +330,7 @@ class _Release:
             except (ValueError, RecursionError):
                 pass
         if text not in self._texts:  # a scene is described in every row that shows it
-            self._texts[text], found = self._rules.clean(text)
+            self._texts[text], found = self._rules.clean(self._name.sub(self._options.user, text))
             self._made.found.update(found)
         return self._texts[text]
 

@@ -143,12 +143,14 @@ def test_texts_that_are_kept_go_through_the_rules(tmp_path: Path) -> None:
     said = json.dumps({"user_queries": ["write to jane.doe@example.org please"]})
     db.execute("UPDATE events SET conversation = ? WHERE id = 2", (said,))
     db.execute("UPDATE screenshots SET window_title = 'Mail to jane.doe@example.org - Mail' WHERE tick = 3")
+    db.execute("UPDATE screenshots SET window_title = 'Sam@host: ~/sample' WHERE tick = 4")
     db.commit()
     db.close()
     made = release(session, tmp_path / "out", Options("restricted"))
     assert b"jane.doe" not in _bytes(tmp_path / "out")
     assert sum(made.found.values()) >= 2
     with Reader(tmp_path / "out") as reader:
+        assert ("participant@host: ~/sample",) in list(reader.rows(("window_title",)))
         ((conversation,),) = reader.fetch("SELECT conversation FROM events WHERE id = 2")
     assert json.loads(conversation)["user_queries"][0].startswith("write to [")
 
