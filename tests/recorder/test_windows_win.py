@@ -262,3 +262,24 @@ def test_a_system_that_refuses_everything_gives_nothing(monkeypatch: pytest.Monk
     assert windows.visible() == []
     assert windows.locked() is True  # the keys go to a desktop that we may not open
     assert [api.rect(1), api.program(1), api.class_name(1), api.pid(1), api.shown(1)] == [None, None, None, 0, False]
+
+
+@pytest.mark.parametrize(
+    ("visible", "iconic", "cloaked", "shown"),
+    [(1, 0, 0, True), (0, 0, 0, False), (1, 1, 0, False), (1, 0, 2, False), (1, 0, None, True)],
+)
+def test_hidden_minimised_and_cloaked_windows_are_not_shown(
+    monkeypatch: pytest.MonkeyPatch, visible: int, iconic: int, cloaked: int | None, shown: bool
+) -> None:
+    def attribute(_window: int, _which: int, into: Any, _size: int) -> int:
+        if cloaked is None:  # Windows 7 knows no cloaking
+            return -1
+        into._obj.value = cloaked
+        return 0
+
+    api = stand_in(
+        monkeypatch,
+        user32=Library(IsWindowVisible=lambda _: visible, IsIconic=lambda _: iconic),
+        dwmapi=Library(DwmGetWindowAttribute=attribute),
+    )
+    assert api.shown(1) is shown

@@ -186,7 +186,9 @@ def test_titles_are_listed_on_the_bars_of_the_window_manager_itself(probes: list
         manager = display.Display(desk.display)
         try:
             root = manager.screen().root
-            check, bar = (root.create_window(0, 0, 400, 20, 0, 24, override_redirect=1) for _ in range(2))
+            check, bar, edge = (
+                root.create_window(0, 0, 400, height, 0, 24, override_redirect=1) for height in (20, 20, 6)
+            )
             marks = {"_NET_SUPPORTING_WM_CHECK": [check.id], "_NET_CLIENT_LIST": []}
             front, behind = desk.window("front", x=0, y=20), desk.window("behind", show=False)
             desk.window("a menu", x=30, y=30, popup=True)
@@ -202,6 +204,7 @@ def test_titles_are_listed_on_the_bars_of_the_window_manager_itself(probes: list
             assert shown is not None
             assert "listed" not in [window.kind for window in shown]
             bar.map()
+            edge.map()  # no title has room on it
             manager.sync()
             shown = probe.visible()
             assert shown is not None
@@ -209,7 +212,7 @@ def test_titles_are_listed_on_the_bars_of_the_window_manager_itself(probes: list
                 ("front", 0, 20),
                 ("behind", 0, 20),
             ]
-            assert [w.title for w in shown if w.kind != "listed"] == [None, "a menu", "front"]
+            assert [w.title for w in shown if w.kind != "listed"] == [None, None, "a menu", "front"]
         finally:
             manager.close()
 
@@ -227,9 +230,13 @@ def test_see_through_edges_are_no_part_of_a_window(
 
     set_property(window, "_GTK_FRAME_EXTENTS", "CARDINAL", 32, [26, 27, 23, 29])
     assert place() == (126, 123, 247, 148)
-    for nonsense in ([200, 200, 0, 0], [60, 60, 64, 64, 1], [1], [0, 0, 2**31, 0]):
+    for nonsense in ([100, 100, 0, 0], [60, 60, 64, 64, 1], [1], [0, 0, 2**31, 0]):
         set_property(window, "_GTK_FRAME_EXTENTS", "CARDINAL", 32, nonsense)
         assert place() == (100, 100, 300, 200)
+    window.x.delete_property(bare.connection.get_atom("_GTK_FRAME_EXTENTS"))
+    window.x.configure(border_width=3)
+    bare.connection.sync()
+    assert place() == (100, 100, 306, 206)  # a border that the server draws is part of it
 
 
 # -- titles
@@ -544,8 +551,15 @@ def test_a_server_that_dies_and_is_back_costs_no_more_than_the_time_it_was_away(
         assert probe.visible() == []  # restarted between two looks: not noticed
 
 
-def test_a_server_that_hangs_is_given_up(probes: list[X11Windows]) -> None:
-    now = 0
+def test_a_server_that_hangs_is_given_up(probes: list[X11Windows], monkeypatch: pytest.MonkeyPatch) -> None:
+    now, calls = 0, 0
+
+    def call(*given: Any, **options: Any) -> Link:
+        nonlocal calls
+        calls += 1
+        return Link(*given, **options)
+
+    monkeypatch.setattr("simulator.recorder.windows_x11.Link", call)
     with Desk(400, 300) as desk:
         probe = probe_of(desk, probes, now=lambda: now, timeout_s=0.05)
         desk.window("here").front()
@@ -555,8 +569,10 @@ def test_a_server_that_hangs_is_given_up(probes: list[X11Windows]) -> None:
         try:
             assert probe.foreground() is None
             assert probe.visible() is None
+            assert calls == 1  # nobody waits twice at one tick
             now += SECOND
             assert probe.visible() is None
+            assert calls == 2
         finally:
             os.kill(desk.server.pid, signal.SIGCONT)
 
@@ -566,6 +582,18 @@ def test_a_server_that_hangs_is_given_up(probes: list[X11Windows]) -> None:
             return probe.foreground() is not None
 
         until(answered, "the server to be heard again")
+
+
+def test_what_the_server_tells_everybody_unasked_is_passed_over(bare: Desk, probes: list[X11Windows]) -> None:
+    probe = probe_of(bare, probes)
+    probe.visible()
+    link = probe._link
+    keys_of = bare.connection.get_keyboard_mapping(8, 1)
+    for _ in range(5):
+        bare.connection.change_keyboard_mapping(8, keys_of)  # every client gets an event of this
+        bare.connection.sync()
+        assert probe.visible() == []
+    assert probe._link is link
 
 
 def test_losing_the_server_again_and_again_leaves_no_files_open(bare: Desk) -> None:

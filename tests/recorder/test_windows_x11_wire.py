@@ -184,6 +184,21 @@ def test_the_greeting_of_these_tests_is_one() -> None:
         server.close()
 
 
+@pytest.mark.parametrize(("serial", "known"), [(1, True), (2, False)])
+def test_an_answer_to_another_question_is_none(serial: int, known: bool) -> None:
+    server = FakeServer(greeting() + struct.pack("=BBHIBB22x", 1, 0, serial, 0, 1, 140))
+    try:
+        wire = Wire(server.display)
+        if known:
+            assert wire.extension(b"RANDR") == 140
+        else:
+            with pytest.raises(XLost):
+                wire.extension(b"RANDR")
+        wire.close()
+    finally:
+        server.close()
+
+
 PIECES = st.sampled_from(
     [
         b"\0" * 32,
