@@ -76,7 +76,7 @@ class Web:
         self.port: int = self._server.server_address[1]
 
     def __enter__(self) -> Web:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
     def __exit__(
