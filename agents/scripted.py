@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from agents.base import agents
 from simulator.core.errors import InputError, nearest
-from simulator.core.files import json_lines, read_text
+from simulator.core.files import json_lines
 from simulator.core.types import SECOND, SILENT, Decision, Observation, Offer, Setup
+from simulator.core.yaml_files import read_yaml
 
 __all__ = ["Scripted"]
 
@@ -36,17 +36,19 @@ class Scripted:
 
     Args:
         file: the path.
+        intentions: in use; empty: any.
 
     Raises:
-        InputError: no such file, or a line that is not such an offer.
+        InputError: no such file, a line that is not such an offer, or an intention that is not in use.
     """
 
     inline = True
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, intentions: Sequence[str] = ()) -> None:
         lines = [_read(raw, where) for where, raw in _entries(Path(file))]
         self._lines = sorted(lines, key=lambda line: line.t_ns)
         self._next = 0
+        self._check(intentions)
 
     async def open(self, setup: Setup) -> None:
         """Check that the intentions are in use.
@@ -54,14 +56,13 @@ class Scripted:
         Raises:
             InputError: an intention that the run does not know.
         """
-        for line in self._lines if setup.intentions else ():
-            if line.offer.intention not in setup.intentions:
-                raise InputError(
-                    line.where,
-                    nearest(line.offer.intention, setup.intentions),
-                    field="intention",
-                    value=line.offer.intention,
-                )
+        self._check(setup.intentions)
+
+    def _check(self, intentions: Sequence[str]) -> None:
+        for line in self._lines if intentions else ():
+            said = line.offer.intention
+            if said not in intentions:
+                raise InputError(line.where, nearest(said, intentions), field="intention", value=said)
 
     async def decide(self, observation: Observation) -> Decision:
         """What is due."""
@@ -78,10 +79,7 @@ def _entries(path: Path) -> list[tuple[str, Any]]:
     """What the file lists, each with its place in words."""
     if path.suffix.lower() == ".jsonl":
         return [(f"{path}, line {number}", raw) for number, raw in json_lines(path)]
-    try:
-        listed = yaml.safe_load(read_text(path))
-    except yaml.YAMLError as error:
-        raise InputError(path, "not YAML; a list of offers is wanted") from error
+    listed = read_yaml(path)
     if not isinstance(listed, list):
         raise InputError(path, "a list of offers is wanted, each with t_s and intention")
     return [(f"{path}: offer {number}", raw) for number, raw in enumerate(listed, 1)]

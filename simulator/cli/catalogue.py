@@ -10,12 +10,12 @@ from cyclopts import Parameter
 
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, UsageError, nearest, quote
+from simulator.core.registry import typed
+from simulator.core.traits import trait
 
 __all__ = ["KINDS", "items", "listing"]
 
 Item = Mapping[str, Any]
-_GIVEN = frozenset({"truth", "seed", "intentions", "embedder", "self"})
-"""Parameters that a run fills in; nobody types them."""
 
 
 def items(kind: str) -> list[Item]:
@@ -74,8 +74,8 @@ def _registered(registry: Callable[[], Any]) -> Callable[[], list[Item]]:
         for name in known.names():
             try:
                 cls = known.get(name)
-            except Exception as error:  # noqa: BLE001  # somebody else's module: any error is theirs, and told
-                listed.append({"name": name, "about": f"cannot be loaded: {error!r}", "parameters": {}})
+            except UsageError as error:  # somebody else's module
+                listed.append({"name": name, "about": str(error), "parameters": {}})
                 continue
             listed.append({"name": name, "about": _about(cls), "parameters": _parameters(cls), **_traits(cls)})
         return listed
@@ -89,8 +89,7 @@ def _about(cls: Any) -> str:
 
 def _parameters(cls: Any) -> dict[str, Any]:
     """What one may write after the colon, with defaults; ``required`` where there is none."""
-    takes = {k: p for k, p in inspect.signature(cls).parameters.items() if k not in _GIVEN}
-    plain_ = {k: p for k, p in takes.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    plain_ = {k: p for k, p in typed(cls).items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     return {k: "required" if p.default is p.empty else _jsonable(p.default) for k, p in plain_.items()}
 
 
@@ -99,8 +98,9 @@ def _jsonable(value: Any) -> Any:
 
 
 def _traits(cls: Any) -> dict[str, Any]:
-    traits = {name: getattr(cls, name, None) for name in ("inline", "background", "concurrent", "protocols")}
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in traits.items() if v}
+    traits = {name: trait(cls, name) for name in ("inline", "background", "concurrent", "protocols")}
+    plain_ = {k: list(v) if isinstance(v, tuple) else v for k, v in traits.items()}
+    return {k: v for k, v in plain_.items() if isinstance(v, bool | str | list) and v}
 
 
 def _agents() -> Any:

@@ -10,6 +10,7 @@ import ast
 import importlib
 import importlib.util
 import inspect
+import math
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from simulator.core.errors import ProactError, UsageError, nearest, quote
 
-__all__ = ["Registry", "Spec", "parse_spec"]
+__all__ = ["Registry", "Spec", "parse_spec", "typed"]
 
 T = TypeVar("T")
 _USERS: dict[tuple[Path, int, int], ModuleType] = {}
@@ -43,7 +44,11 @@ class Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """Read ``name``, ``name:value`` or ``name:key=value,…``; a lone value is kept under the key ``value``."""
+    """Read ``name``, ``name:value`` or ``name:key=value,…``; a lone value is kept under the key ``value``.
+
+    Raises:
+        UsageError: a parameter is given twice.
+    """
     name, _, rest = text.partition(":")
     if name.endswith(".py") and rest:
         cls, _, rest = rest.partition(":")
@@ -51,7 +56,11 @@ def parse_spec(text: str) -> Spec:
     params: dict[str, Any] = {}
     for piece in filter(None, rest.split(",")):
         key, equals, value = piece.partition("=")
-        params[key if equals else "value"] = _scalar(value if equals else key)
+        key, value = (key, value) if equals else ("value", key)
+        if key in params:
+            what = f"the parameter {quote(key)} is given twice" if equals else "two values have no name"
+            raise UsageError(f"{quote(text)}: {what}")
+        params[key] = _scalar(value)
     return Spec(name, params)
 
 
@@ -63,10 +72,49 @@ def _word(value: Any) -> str:
 def _scalar(text: str) -> Any:
     for read in (int, float):
         try:
-            return read(text)
+            number = read(text)
         except ValueError:
             continue
+        if math.isfinite(number):  # nan and inf are words: no parameter means them
+            return number
     return {"true": True, "false": False}.get(text.lower(), text)
+
+
+_RUNS_OWN = frozenset({"truth", "seed", "intentions", "embedder"})
+"""Parameters that a run fills in; ``embedder`` only where it is no plain value."""
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_WORDS = {"float": "a number", "int": "a whole number", "bool": "true or false"}
+
+
+def typed(cls: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The parameters that people write after the colon."""
+    takes = {k: p for k, p in _signature(cls).items() if k != "self"}
+    return {k: p for k, p in takes.items() if k not in _RUNS_OWN or (k == "embedder" and _kinds(p))}
+
+
+def _signature(cls: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(cls).parameters
+    except (TypeError, ValueError):  # made in C: it does not tell
+        return {}
+
+
+def _kinds(param: inspect.Parameter) -> frozenset[str]:
+    """Which of the plain kinds (int, float, bool, str) a parameter takes, by its annotation or else its default; empty
+    where it takes others, or nobody can tell.
+    """
+    said = param.annotation
+    if said is param.empty:
+        default = type(param.default).__name__
+        return frozenset({"int", "float"} if default in ("int", "float") else {default} & {"bool", "str"})
+    text = said if isinstance(said, str) else getattr(said, "__name__", str(said)) if type(said) is type else str(said)
+    kinds = frozenset(piece.strip() for piece in text.strip("'\"").split("|")) - {"None"}
+    return kinds if kinds <= {"int", "float", "bool", "str"} else frozenset()
+
+
+def _is_of(value: Any, kinds: frozenset[str]) -> bool:
+    name = type(value).__name__
+    return name in kinds or (name == "int" and "float" in kinds)
 
 
 class Registry(Generic[T]):
@@ -115,8 +163,7 @@ class Registry(Generic[T]):
             return self._classes[name]
         for point in self._entry_points():
             if point.name == name:
-                loaded: Callable[..., T] = point.load()
-                return loaded
+                return self._loaded(point)
         raise UsageError(f"unknown {self.kind} {quote(name)}; {nearest(name, self.names())}")
 
     def make(self, spec: str | Spec, **given: Any) -> T:
@@ -127,14 +174,13 @@ class Registry(Generic[T]):
         """
         spec = parse_spec(spec) if isinstance(spec, str) else spec
         cls = self.get(spec.name)
-        takes = inspect.signature(cls).parameters
-        params = dict(spec.params)
-        if "value" in params and "value" not in takes and takes:
-            params[next(iter(takes))] = params.pop("value")
-        for key in params:
-            if key not in takes:
-                raise UsageError(f"{self.kind} {quote(spec.name)} has no parameter {quote(key)}; {nearest(key, takes)}")
+        takes = _signature(cls)
+        params = self._params(spec, typed(cls), takes)
         params.update({k: v for k, v in given.items() if k in takes and k not in params})
+        for key, param in typed(cls).items():
+            if key not in params and param.default is param.empty and param.kind in _NAMED:
+                such_as = f"{spec.name}:VALUE" if key == next(iter(takes)) else f"{spec.name}:{key}=VALUE"
+                raise UsageError(f"{self.kind} {quote(spec.name)} needs the parameter {quote(key)}: {quote(such_as)}")
         try:
             return cls(**params)
         except ProactError:
@@ -144,11 +190,47 @@ class Registry(Generic[T]):
         except (Exception, SystemExit) as error:  # whatever a constructor raises is its author's, said in one line
             raise UsageError(f"{self.kind} {quote(spec.text)} cannot be made: {error!r}") from error
 
+    def _params(self, spec: Spec, known: Mapping[str, inspect.Parameter], takes: Mapping[str, Any]) -> dict[str, Any]:
+        """What the user wrote, each for a parameter that there is and of its kind."""
+        params = dict(spec.params)
+        if "value" in params and "value" not in takes and known:
+            first = next(iter(known))
+            if first in params:
+                raise UsageError(f"{quote(spec.text)}: {quote(first)} is given twice, once without its name")
+            params[first] = params.pop("value")
+        for key, value in params.items():
+            if key not in known and (key not in takes or key in _RUNS_OWN):
+                raise UsageError(f"{self.kind} {quote(spec.name)} has no parameter {quote(key)}; {nearest(key, known)}")
+            wanted = _kinds(takes[key])
+            if "str" in wanted:
+                params[key] = value if "int" in wanted or "float" in wanted or "bool" in wanted else _word(value)
+            elif wanted and not _is_of(value, wanted):
+                want = next(words for kind, words in _WORDS.items() if kind in wanted)
+                raise UsageError(f"{self.kind} {quote(spec.name)}: {key}: {want} is wanted, not {quote(value)}")
+        return params
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())
 
     def _entry_points(self) -> list[Any]:
         return sorted(entry_points(group=self.group), key=lambda e: e.name)
+
+    def _loaded(self, point: Any) -> Callable[..., T]:
+        """What an entry point names; whatever its module does on import is its author's, said in one line."""
+        try:
+            loaded: Callable[..., T] = point.load()
+        except (Exception, SystemExit) as error:
+            of = f" of {quote(point.dist.name)}" if getattr(point, "dist", None) is not None else ""
+            said = " ".join(str(error).split())
+            why = type(error).__name__ + (f": {quote(said, 200)[1:-1]}" if said else "")
+            raise UsageError(f"{self.kind} {quote(point.name)}{of} cannot be loaded: {why}") from error
+        return self._callable(point.name, loaded)
+
+    def _callable(self, name: str, loaded: Any) -> Callable[..., T]:
+        if not callable(loaded):
+            raise UsageError(f"{self.kind} {quote(name)} is no class, but an object of {type(loaded).__name__}")
+        found: Callable[..., T] = loaded
+        return found
 
     def _import_ours(self) -> None:
         if not self._made:
@@ -200,13 +282,13 @@ class Registry(Generic[T]):
         module = self._module(name, path)
         module_name = module.__name__
         try:
-            loaded: Callable[..., T] = getattr(module, attribute)
+            loaded = getattr(module, attribute)
         except AttributeError:
             classes = [k for k, v in vars(module).items() if inspect.isclass(v) and v.__module__ == module_name]
             raise UsageError(
                 f"{self.kind}: {path} has no class {quote(attribute)}; {nearest(attribute, classes)}"
             ) from None
-        return loaded
+        return self._callable(name, loaded)
 
 
 def _fault(error: BaseException, path: Path) -> str:

@@ -18,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from simulator.core.errors import InputError, nearest
+from simulator.core.patterns import PIECE, PatternError, compile_pattern
 from simulator.core.titles import INVISIBLE
 
 __all__ = ["CLASSES", "DEFAULT", "Taxonomy", "category", "load", "spellings"]
@@ -166,7 +167,8 @@ class Taxonomy:
     def __init__(self, apps: Mapping[str, str] | None = None, titles: Sequence[tuple[str, str]] = ()) -> None:
         self._apps = {_fold(name): kind for kind, names in _APPS.items() for name in names.split(", ")}
         self._apps.update({_fold(name): kind for name, kind in (apps or {}).items()})
-        self._titles = [(re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in (*titles, *_TITLES)]
+        ours = [(re.compile(pattern, re.IGNORECASE), kind) for pattern, kind in _TITLES]
+        self._titles = [*((compile_pattern(pattern), kind) for pattern, kind in titles), *ours]
         self._of_app = lru_cache(maxsize=4096)(self._find)
         self._of_title = lru_cache(maxsize=16384)(self._web)
 
@@ -186,6 +188,8 @@ class Taxonomy:
 
     def _web(self, title: str) -> str:
         text = title.translate(INVISIBLE)
+        if len(text) > PIECE:  # what names an application stands at its start or end
+            text = f"{text[: PIECE // 2]} {text[-PIECE // 2 + 1 :]}"
         return next((kind for pattern, kind in self._titles if pattern.search(text)), "browser")
 
 
@@ -197,7 +201,7 @@ def load(path: Path) -> Taxonomy:
     """The built-in taxonomy extended by a YAML file.
 
     Raises:
-        InputError: no such file, not YAML, unknown key or class, not a regular expression.
+        InputError: no such file, not YAML, unknown key or class, not a regular expression, or one that could take long.
     """
     from simulator.core.yaml_files import read_yaml  # only who extends the mapping waits for it
 
@@ -224,12 +228,9 @@ def _title_rule(path: Path, i: int, rule: object) -> tuple[str, str]:
         raise InputError(path, "a mapping with exactly the keys match (a text) and class", field=field)
     _check_class(path, f"{field}.class", rule["class"])
     try:
-        re.compile(rule["match"])
-    except (re.error, RecursionError, OverflowError) as error:
-        said = error.msg if isinstance(error, re.error) else "too large"
-        raise InputError(
-            path, f"not a regular expression ({said})", field=f"{field}.match", value=rule["match"]
-        ) from error
+        compile_pattern(rule["match"])
+    except PatternError as error:
+        raise InputError(path, str(error), field=f"{field}.match", value=rule["match"]) from error
     return rule["match"], str(rule["class"])
 
 

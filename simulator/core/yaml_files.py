@@ -13,6 +13,7 @@ from simulator.core.files import read_text
 
 __all__ = ["read_yaml"]
 
+MOST_VALUES = 1_000_000
 _MERGE = "tag:yaml.org,2002:merge"
 
 
@@ -20,7 +21,8 @@ def read_yaml(path: Path) -> Any:
     """What a YAML file holds; None for an empty one.
 
     Raises:
-        InputError: it cannot be read, or is not YAML; a key given twice, a date or number that is none.
+        InputError: it cannot be read, or is not YAML; a key given twice, a date or number that is none; aliases that
+            hold themselves, or multiply to over a million values.
     """
     text = read_text(path)
     try:
@@ -35,6 +37,13 @@ def read_yaml(path: Path) -> Any:
 
 
 class _Loader(yaml.SafeLoader):
+    def get_single_node(self) -> Any:
+        """As ever, but a few lines of aliases of aliases may not stand for more than anybody can read."""
+        node = super().get_single_node()
+        if node is not None:
+            _n_values(node, {})
+        return node
+
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         """Refuse double keys: the second would silently replace the first."""
         node = super().compose_mapping_node(anchor)
@@ -61,6 +70,23 @@ class _Loader(yaml.SafeLoader):
         if isinstance(value, str) and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
             raise _fault("a text holds half a character (a lone surrogate)", node)
         return value
+
+
+def _n_values(node: yaml.Node, known: dict[int, int]) -> int:
+    """How many values a node stands for, aliases counted each time."""
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    if id(node) in known:
+        if known[id(node)] == 0:
+            raise _fault("an alias stands within what it stands for", node)
+        return known[id(node)]
+    known[id(node)] = 0
+    inner = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+    n = 1 + sum(_n_values(part, known) for part in inner)
+    if n > MOST_VALUES:
+        raise _fault(f"its aliases multiply to over {MOST_VALUES:,} values", node)
+    known[id(node)] = n
+    return n
 
 
 def _fault(said: str, node: Any) -> yaml.constructor.ConstructorError:

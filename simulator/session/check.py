@@ -21,7 +21,7 @@ from simulator.core.types import SECOND
 from simulator.screen import pixels
 from simulator.session.quality import Sieve, duplicates
 from simulator.session.reader import HINT, Reader
-from simulator.session.scenario_truth import MOST_WEIGHT
+from simulator.session.scenario_file import LEAST_WEIGHT, MOST_WEIGHT
 from simulator.session.schema import FAR_NS, GAP_REASONS, KINDS, LONGEST_PATH
 from simulator.session.truth import Truth
 
@@ -331,8 +331,9 @@ def _opportunities(reader: Reader, found: Findings) -> None:
             found.add("acted_beyond", "damage", "the user acted after the session's end", where)
         if acted is not None and acted < opens:
             found.add("acted_before", "damage", "the user acted before the window opened", where)
-        if not 0 < weight <= MOST_WEIGHT:
-            found.add("weight", "damage", f"a weight is not above 0 and up to {MOST_WEIGHT:,.0f}", where)
+        if not LEAST_WEIGHT <= weight <= MOST_WEIGHT:
+            said = f"a weight does not lie between {LEAST_WEIGHT:g} and {MOST_WEIGHT:,.0f}"
+            found.add("weight", "damage", said, where)
         reach, other = last.get(intention, (opens, ""))
         if opens < reach:
             found.add("window_overlap", "damage", "windows of one intention overlap", f"{where} and {quote(other)}")

@@ -24,6 +24,7 @@ __all__ = ["AssistSpec", "IntentSpec", "OpportunitySpec", "ScenarioFile", "Truth
 
 # Strict: a text or a truth value is no number. The limits (1e9 s are 31 years) keep nanoseconds within 64 bits.
 Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e9, le=1e9)]
+LEAST_WEIGHT, MOST_WEIGHT = 1e-6, 1e6  # of needs: their sums and ratios stay numbers
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -39,7 +40,7 @@ class OpportunitySpec(_Strict):
     intention: Text
     acted_s: Seconds | None = Field(None, description="when the user acted alone, for example asked an assistant")
     query: str | None = Field(None, description="the user's own question")
-    weight: Annotated[float, Field(strict=True, gt=0, le=1e6)] = 1.0
+    weight: Annotated[float, Field(strict=True, ge=LEAST_WEIGHT, le=MOST_WEIGHT)] = 1.0
     id: Text | None = None
 
 

@@ -13,14 +13,18 @@ from simulator.core.types import SECOND
 from simulator.session.history import recorded_assists
 from simulator.session.opportunities import LeadRule, Released, derive, mark_unservable
 from simulator.session.reader import Reader
-from simulator.session.scenario_file import IntentSpec, OpportunitySpec, ScenarioFile, TruthSpec
+from simulator.session.scenario_file import (
+    LEAST_WEIGHT,
+    MOST_WEIGHT,
+    IntentSpec,
+    OpportunitySpec,
+    ScenarioFile,
+    TruthSpec,
+)
 from simulator.session.schema import FAR_NS
 from simulator.session.truth import Assist, Intent, Opportunity, Truth
 
 __all__ = ["Intentions", "StatedTruth", "to_ns"]
-
-
-MOST_WEIGHT = 1e6
 
 
 def to_ns(seconds: float) -> int:
@@ -162,10 +166,9 @@ class StatedTruth:
             raise InputError(where, "the user cannot act before the window opens", field=field, value=_span(need))
         self._recorded_by_then(need.closes_ns, where, field + column.format("closes"))
         self._recorded_by_then(need.acted_ns, where, field + column.format("acted"))
-        if not 0 < need.weight <= MOST_WEIGHT:
-            raise InputError(
-                where, f"a weight above 0 and up to {MOST_WEIGHT:,.0f}", field=f"{field}.weight", value=need.weight
-            )
+        if not LEAST_WEIGHT <= need.weight <= MOST_WEIGHT:
+            want = f"a weight from {LEAST_WEIGHT:g} to {MOST_WEIGHT:,.0f}"
+            raise InputError(where, want, field=f"{field}.weight", value=need.weight)
         return mark_unservable(need, self.released, self.rule)
 
     def _recorded_by_then(self, at_ns: int | None, where: Path, field: str) -> None:

@@ -103,7 +103,7 @@ async def test_scripted_offers_come_at_the_first_snapshot_after_their_time(
         ("- {t_s: 1, intention: x, confidence: 2}", "confidence: '2': a number from 0 to 1"),
         ("- {t_s: 1, intention: x, text: [1]}", "text: "),
         ("- {t_s: 1, intent: x}", "'intent': unknown field; did you mean 'intention'"),
-        ("- {t_s: 1, intention: x", "not YAML"),
+        ("- {t_s: 1, intention: x", "cannot be read as YAML: line 1"),
     ],
 )
 def test_a_bad_script_is_refused_in_one_sentence(tmp_path: Path, text: str, message: str) -> None:
@@ -129,3 +129,37 @@ async def test_a_script_with_an_intention_that_the_run_does_not_know_is_refused(
 def test_an_intention_is_spoken_by_the_name_in_use() -> None:
     assert spoken("coding", ("Coding/Programming",)) == "Coding/Programming"
     assert spoken("book a train", ("Coding/Programming",)) == "book a train"
+
+
+def test_an_intention_that_is_not_in_use_is_found_before_the_run(tmp_path: Path) -> None:
+    (tmp_path / "o.yaml").write_text("- {t_s: 1, intention: Translaton}", encoding="utf-8")
+    with pytest.raises(InputError, match="offer 1: intention: 'Translaton': did you mean 'Translation'"):
+        make_agent(f"scripted:{tmp_path / 'o.yaml'}", intentions=SETUP.intentions)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("scripted", "agent 'scripted' needs the parameter 'file': 'scripted:VALUE'"),
+        ("prior:k=many", "agent 'prior': k: a whole number is wanted, not 'many'"),
+        ("prior:k=1.5", "k: a whole number is wanted, not '1.5'"),
+        ("prior:k=true", "k: a whole number is wanted, not 'True'"),
+        ("prior:threshold=high", "threshold: a number is wanted, not 'high'"),
+        ("prior:threshold=nan", "threshold: a number is wanted, not 'nan'"),
+        ("random:rate=inf", "rate: a number is wanted, not 'inf'"),
+        ("random:0.1,0.2", "'random:0.1,0.2': two values have no name"),
+        ("random:rate=0.1,rate=0.2", "the parameter 'rate' is given twice"),
+        ("random:rate=0.1,0.2", "'rate' is given twice, once without its name"),
+        ("oracle:truth=x", "agent 'oracle' has no parameter 'truth'; known: none"),
+    ],
+)
+def test_a_parameter_of_the_wrong_kind_is_told_with_what_is_wanted(spec: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        make_agent(spec)
+    assert said in str(caught.value)
+
+
+async def test_a_number_may_be_a_text_where_one_is_wanted() -> None:
+    agent: Any = make_agent("always:404")
+    await agent.open(SETUP)
+    assert await play(agent, range(1)) == {0: ["404"]}

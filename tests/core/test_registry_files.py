@@ -112,3 +112,55 @@ def test_whatever_a_constructor_raises_is_one_sentence(raised: str, tmp_path: Pa
     file.write_text(body)
     with pytest.raises(UsageError, match="cannot be made"):
         agents.make(f"{file}:Mine")
+
+
+class _Point:
+    name = "theirs"
+
+    def __init__(self, made: object) -> None:
+        self.made = made
+
+    def load(self) -> object:
+        if isinstance(self.made, BaseException):
+            raise self.made
+        return self.made
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (ImportError("no module named 'x'\nnor y"), "cannot be loaded: ImportError: no module named 'x' nor y"),
+        (SystemExit(3), "cannot be loaded: SystemExit: 3"),
+        (AttributeError(), "cannot be loaded: AttributeError"),
+        (sys, "is no class, but an object of module"),
+    ],
+)
+def test_a_registered_class_that_cannot_be_loaded_is_one_sentence(
+    made: object, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(agents), "_entry_points", lambda self: [_Point(made)])
+    with pytest.raises(UsageError) as caught:
+        make_agent("theirs")
+    assert str(caught.value) == f"agent 'theirs' {said}"
+
+
+def test_parameters_of_a_class_of_ones_own_are_held_to_what_they_say(here: Path) -> None:
+    (here / "mine.py").write_text(
+        "from pathlib import Path\nclass Mine:\n    def __init__(self, after=10.0, name='x', file: Path = None, "
+        "sure: bool = False, n: 'int | None' = None, **more):\n"
+        "        self.given = (after, name, file, sure, n)\n    def decide(self, seen):\n        return 1\n"
+    )
+    made = make_agent("mine.py:Mine:2,name=7,file=a.txt,sure=true,n=3")
+    assert made.given == (2, "7", "a.txt", True, 3)  # type: ignore[attr-defined]
+    for spec, said in {"late": "after: a number", "sure=1": "sure: true or false", "n=x": "n: a whole number"}.items():
+        with pytest.raises(UsageError, match=said):
+            make_agent(f"mine.py:Mine:{spec}")
+
+
+def test_what_a_run_fills_in_is_not_offered(here: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"no parameter 'docs'; did you mean 'documents'\? known: documents, template$"
+    ):
+        memories.make("rag:docs=all")
+    with pytest.raises(UsageError, match="no parameter 'embedder'"):
+        memories.make("rag:embedder=x")

@@ -86,6 +86,8 @@ def test_people_extend_the_mapping(tmp_path: Path) -> None:
         ("apps: " + "[" * 100_000, "nested too deeply"),
         ("titles: [{match: [a], class: ide}]", "match .a text."),
         ("titles: [{match: 'a{9999999999999}', class: ide}]", "not a regular expression .too large"),
+        ("titles: [{match: '(a+)+$', class: ide}]", "could take too long over some titles"),
+        ("titles: [{match: '(a|aa)+b', class: ide}]", "could take too long over some titles"),
     ],
 )
 def test_a_faulty_mapping_is_told_in_a_sentence(tmp_path: Path, text: str, said: str) -> None:
@@ -93,3 +95,8 @@ def test_a_faulty_mapping_is_told_in_a_sentence(tmp_path: Path, text: str, said:
     file.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=said):
         load(file)
+
+
+def test_a_long_title_is_classed_by_its_ends() -> None:
+    assert category("chromium", "x" * 5000 + " - Outlook") == "mail"
+    assert category("chromium", "Meet - " + "x" * 5000) == "meeting"

@@ -259,7 +259,11 @@ BAD = [
     ),
     (
         "truth: {opportunities: [{opens_s: 5, closes_s: 9, intention: Translation, weight: 0}]}",
-        "weight: '0': .*greater than 0",
+        "weight: '0': .*greater than or equal to 0.000001",
+    ),
+    (
+        "truth: {opportunities: [{opens_s: 5, closes_s: 9, intention: Translation, weight: 5.0e-324}]}",
+        "weight: '5e-324': .*greater than or equal to 0.000001",
     ),
     (
         "truth: {opportunities: [{opens_s: 5, closes_s: 9, intention: Translation},"
