@@ -12,10 +12,10 @@ from pydantic_core import ErrorDetails
 
 from simulator.core.durations import parse_duration
 from simulator.core.errors import InputError, nearest
+from simulator.core.patterns import PatternError, compile_pattern
 from simulator.core.taxonomy import CLASSES
 from simulator.core.yaml_files import read_yaml
 from simulator.recorder.exclusions import CUT, OWN, PANEL, UNSEEN, UNTITLED, Exclusions
-from simulator.recorder.patterns import PatternError, compile_pattern
 from simulator.recorder.rules import Rule, plain
 from simulator.recorder.titles import TitlePolicy
 

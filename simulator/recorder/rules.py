@@ -14,8 +14,8 @@ from fnmatch import translate
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from simulator.core.patterns import folded, pieces
 from simulator.core.taxonomy import category, spellings
-from simulator.recorder.patterns import folded, pieces
 
 if TYPE_CHECKING:
     from simulator.recorder.windows import Window

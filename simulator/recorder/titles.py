@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Literal
 
-from simulator.recorder.patterns import PIECE
+from simulator.core.patterns import PIECE
 
 if TYPE_CHECKING:
     from simulator.recorder.windows import Window

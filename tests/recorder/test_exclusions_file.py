@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from simulator.core.errors import InputError
+from simulator.core.patterns import PIECE, PatternError, compile_pattern
 from simulator.core.types import SECOND
 from simulator.recorder import exclusions_file
 from simulator.recorder.exclusions import Exclusions
-from simulator.recorder.patterns import PIECE, PatternError, compile_pattern
 from simulator.recorder.windows import Window
 from simulator.timing.clock import real_ns
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.core.patterns import compile_pattern
 from simulator.core.types import MS, SECOND
 from simulator.recorder.exclusions import Exclusions, Mask, Verdict
-from simulator.recorder.patterns import compile_pattern
 from simulator.recorder.rules import Rule
 from simulator.recorder.watch import Look, Watch
 from simulator.recorder.windows import Window
