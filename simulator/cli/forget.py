@@ -65,23 +65,22 @@ def forget(
 
 
 def _forget(voice: Voice, user: str, found: Plan) -> int:
-    runs: list[Path] = []
+    forgotten: list[Item] = []
 
     def watch(item: Item) -> None:
         voice.record("forgot", **_told(item))
         voice.say(plain(f"forgot {item.kind} {item.path}: {item.said}"))
-        if item.kind == "run":
-            runs.append(item.path)
+        forgotten.append(item)
 
     if found.n_others > 1000:
         voice.tell(f"afterwards {found.n_others:,} other files are looked through for copies; that may take a while")
     left = found.carry_out(watch)
-    for run in runs:
-        _score_again(voice, run)
+    for item in forgotten:
+        if item.kind == "run":
+            _score_again(voice, item.path)
     _tell_unreached(voice, left)
-    voice.record(
-        "done", user=user, dry_run=False, items=[_told(item) for item in found.items], left=[_where(u) for u in left]
-    )
+    told = [_told(item) for item in forgotten]
+    voice.record("done", user=user, dry_run=False, items=told, left=[_where(one) for one in left])
     return _code(left)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from textwrap import fill
 
 from simulator.core.calendar import from_utc_ns
 from simulator.core.taxonomy import category
 from simulator.core.types import SECOND
 from simulator.privacy.rules import BLIND_SPOTS
 from simulator.session.reader import Reader
+from simulator.session.schema import GAP_REASONS
 
 __all__ = ["TERMS", "datasheet"]
 
@@ -48,38 +50,28 @@ def _lines(
 ) -> Iterator[str]:
     header = reader.header
     yield from (f"# Datasheet: {name}", "", f"Tier: {tier}. Terms: see LICENSE.txt.", "", "## What it holds", "")
-    yield f"* One person's computer screen over {header.end_ns / SECOND / 60:.1f} min, a row every "
-    yield f"  {header.period_ns / SECOND:g} s (`session.db`, tables as proact's docs/sessions.md describes them)"
+    minutes, period = header.end_ns / SECOND / 60, header.period_ns / SECOND
+    yield f"* One person's computer screen over {minutes:.1f} min, a row every {period:g} s"
+    yield "* `session.db`: the recording, with tables as proact's docs/sessions.md describes them"
     yield "* `events.csv`: what is known of each event, as `proact dataset import --side` reads it"
     if calendar and header.utc_anchor_ns is not None:
         yield f"* Recorded on {from_utc_ns(header.utc_anchor_ns).date().isoformat()} (UTC)"
     yield from _table("there", counts["kept"])
-    yield from ("", "Share of the rows by class of application:", "")
-    yield from _classes(reader)
-    missing: Counter[str] = Counter()
-    for gap in header.gaps:
-        missing[gap.reason] += max(0, gap.end_ns - gap.start_ns) // SECOND
-    yield from ("", "Seconds that were not recorded:", "", *_table("reason", missing)) if missing else ()
-    yield from ("", "## How it was made", "", _MADE[header.meta.get("recorder") == "import"])
-    yield from (
-        "",
-        "To be said by whoever releases it: who was recorded and why, and how they agreed to that and to this.",
-    )
+    yield from _table("class of application", _classes(reader), "rows")
+    yield from _table("not recorded", _missing(reader), "seconds")
+    yield from ("", "## How it was made", "", _MADE[header.meta.get("recorder") == "import"], "")
+    yield "To be said by whoever releases it: who was recorded and why, and how they agreed to that and to this."
     yield from ("", "## What was taken out", "")
     yield "* Text read from pictures (OCR), process numbers, names of the user, the session and the raters: always"
     yield f"* Titles of windows: {_TITLES[titles]}"
     yield "* Calendar times: " + ("kept" if calendar else "taken out; instants count from the first row")
     if tier == "public":
         yield "* All sentences that people wrote or said, and facts about the person"
-    yield from ("", *_table("left out", counts["removed"])) if counts["removed"] else ()
-    yield from (
-        "",
-        "Distinct pictures of the session by state of review; only those passed or redacted come along, if ",
-    )
-    yield from ("any do:", "", *_table("state", counts["pictures"]))
-    if counts["found"]:
-        yield from ("", "Replaced by their kind in the texts that were kept:", "", *_table("kind", counts["found"]))
-    yield from ("", "## What to take care of", "", BLIND_SPOTS, "")
+    yield "* Pictures that were not reviewed, or as the tables say"
+    yield from _table("left out", counts["removed"])
+    yield from _table("pictures of the session, by state of review", counts["pictures"])
+    yield from _table("replaced by its kind in texts", counts["found"])
+    yield from ("", "## What to take care of", "", fill(BLIND_SPOTS, 120), "")
     yield "A title, a picture or the order of windows may tell who somebody is to those who know them. The person may"
     yield "withdraw: who passes this on keeps a list of whom they gave it to."
 
@@ -98,16 +90,23 @@ _TITLES = {
 }
 
 
-def _table(head: str, counts: Mapping[str, int]) -> Iterator[str]:
-    yield from ("", f"| {head} | n |", "|---|---:|")
-    yield from (f"| {key} | {n:,} |" for key, n in sorted(counts.items()))
+def _table(head: str, counts: Mapping[str, int], of: str = "n") -> Iterator[str]:
+    """What there is any of, most first; nothing for nothing."""
+    rows = sorted((item for item in counts.items() if item[1]), key=lambda item: (-item[1], item[0]))
+    if rows:
+        yield from ("", f"| {head} | {of} |", "|---|---:|")
+        yield from (f"| {key} | {n:,} |" for key, n in rows)
 
 
-def _classes(reader: Reader) -> Iterator[str]:
-    sql = "SELECT app_name, window_title, COUNT(*) FROM screenshots GROUP BY 1, 2"
+def _classes(reader: Reader) -> Counter[str]:
     kinds: Counter[str] = Counter()
-    for app, title, n in reader.stream(sql):
+    for app, title, n in reader.stream("SELECT app_name, window_title, COUNT(*) FROM screenshots GROUP BY 1, 2"):
         kinds[category(app, title) or "unknown"] += n
-    total = sum(kinds.values()) or 1
-    yield from ("| class | share |", "|---|---:|")
-    yield from (f"| {kind} | {n / total:.1%} |" for kind, n in sorted(kinds.items(), key=lambda k: (-k[1], k[0])))
+    return kinds
+
+
+def _missing(reader: Reader) -> Counter[str]:
+    seconds: Counter[str] = Counter()
+    for gap in reader.header.gaps:
+        seconds[gap.reason if gap.reason in GAP_REASONS else "missing"] += (gap.end_ns - gap.start_ns) // SECOND
+    return seconds

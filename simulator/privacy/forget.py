@@ -29,7 +29,7 @@ __all__ = ["OUT_OF_REACH", "Plan", "cache_folder", "plan"]
 
 OUT_OF_REACH = (
     "backups, snapshots of the file system, copies on other machines or in a synchronised folder",
-    "releases and exports that were passed on, and the recordings that sessions were imported from",
+    "releases and exports made of it, and the recordings that sessions were imported from",
     "models and services that agents, screeners or memories asked: what was sent there is theirs to delete",
     "older versions in a version control system",
     "programs that still run and hold it in memory",

@@ -295,6 +295,7 @@ def test_a_run_that_is_being_played_is_told_and_left(home: Home, capsys: pytest.
     lock.release()
     assert code == 2
     assert "is being played" in done["left"][0]["why"]
+    assert "run" not in {item["kind"] for item in done["items"]}
     code, done = _forget(home, capsys)
     assert (code, done["left"]) == (0, [])
 
