@@ -67,7 +67,8 @@ def _lines(
     yield "* Calendar times: " + ("kept" if calendar else "taken out; instants count from the first row")
     if tier == "public":
         yield "* All sentences that people wrote or said, and facts about the person"
-    yield "* Pictures that were not reviewed, or as the tables say"
+    n_pictures = sum(counts["pictures"].values())
+    yield f"* {n_pictures - counts['kept'].get('pictures', 0):,} of {n_pictures:,} distinct pictures"
     yield from _table("left out", counts["removed"])
     yield from _table("pictures of the session, by state of review", counts["pictures"])
     yield from _table("replaced by its kind in texts", counts["found"])
