@@ -204,7 +204,8 @@ def handle(window: Window) -> Handle:
 
 def _of_nameless(window: Window, windows: Sequence[Window], named: Sequence[str | None]) -> str | None:
     """Menus, pop-ups and lists have no title: they go with the windows of the same program that have one."""
-    titled = [(other, why) for other, why in zip(windows, named, strict=True) if other.title]
+    shown = [(other, why) for other, why in zip(windows, named, strict=True) if other.kind not in ("listed", "tab")]
+    titled = [(other, why) for other, why in shown if other.title]
     if window.pid is None and window.app is None:  # anybody's
         return next((why for _, why in titled if why not in (None, OWN)), None)
     kin = [(other, why) for other, why in titled if _kin(window, other)]

@@ -188,6 +188,12 @@ def test_menus_go_with_the_windows_of_their_program() -> None:
     assert RULES.judge(None, [menu, other]).masks[0].reason == UNTITLED  # whose page it is cannot be told
 
 
+def test_a_window_that_is_only_listed_in_a_panel_costs_the_panel_and_no_menus() -> None:
+    listed = window("a secret page", "chromium", pid=5, kind="listed", y=20, width=20)
+    page, menu = window("a page", "chromium", pid=5), window(None, "chromium", pid=5, x=10)
+    assert [m.y for m in RULES.judge(page, [listed, menu, page]).masks] == [20]
+
+
 def test_a_popup_of_nobody_goes_with_anything_excluded() -> None:
     popup = Window(None, None, "Popup", x=9, y=9, width=3, height=3)
     assert RULES.judge(None, [popup, window()]).masks == ()
