@@ -24,6 +24,8 @@ from simulator.core.types import SECOND
 from simulator.recorder.lockers import LockHint
 from simulator.recorder.windows import TITLE_LIMIT, Window
 from simulator.recorder.windows_sway import SwayWindows, focused, on_screen
+from simulator.recorder.windows_x11 import X11Windows
+from simulator.recorder.windows_x11_link import Link
 from tests.desks import needs, until
 
 NOBODY_ASKED = LockHint(command=["no-such-program"])
@@ -311,3 +313,32 @@ def test_a_real_sway_tells_of_its_windows(sway: RealSway) -> None:
     sway.tell("workspace", "2")
     until(lambda: windows.visible() == [], "an empty workspace")
     assert windows.foreground() is None
+
+
+def test_a_real_x_server_within_wayland_is_found_out_and_not_believed(sway: RealSway) -> None:
+    needs("Xwayland")
+    display = next(p for p in sway.folder.iterdir() if p.name.startswith("wayland-") and not p.name.endswith("lock"))
+    told, tell = os.pipe()
+    server = subprocess.Popen(
+        ["Xwayland", "-nolisten", "tcp", "-displayfd", str(tell)],
+        env={**sway.env, "WAYLAND_DISPLAY": str(display)},
+        pass_fds=[tell],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(tell)
+    try:
+        with open(told) as stream:
+            name = f":{stream.readline().strip()}"
+        link = Link(name)
+        assert link.is_xwayland()
+        link.close()
+        windows = X11Windows(name, hint=NOBODY_ASKED)
+        assert windows.foreground() is None
+        assert windows.visible() is None
+        assert windows.locked() is None
+        windows.close()
+    finally:
+        server.terminate()
+        server.wait()
