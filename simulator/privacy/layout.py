@@ -16,7 +16,8 @@ from simulator.screen.ocr import Word
 __all__ = ["Box", "boxes"]
 
 _WRAP = 8  # words on each side of a line's end: a card number has four, an IBAN up to nine
-_PAD = 3  # pixels around the words: the edges of letters are grey
+_PAD = 3  # pixels above and below the words: the edges of letters are grey
+_LEAST_ASIDE, _MOST_ASIDE = 4, 8  # and at their sides, half a letter: OCR cuts into first and last ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,9 @@ def _placed(words: Sequence[Word], text: _Text, finding: Finding) -> Iterator[Bo
     for line in lines.values():
         left, top = min(w.x for w in line), min(w.y for w in line)
         right, bottom = max(w.x + w.width for w in line), max(w.y + w.height for w in line)
-        x, y = max(0, left - _PAD), max(0, top - _PAD)
-        yield Box(x, y, right + _PAD - x, bottom + _PAD - y, finding.kind, finding.sure)
+        aside = min(_MOST_ASIDE, max(_LEAST_ASIDE, min(w.height for w in line) // 2))
+        x, y = max(0, left - aside), max(0, top - _PAD)
+        yield Box(x, y, right + aside - x, bottom + _PAD - y, finding.kind, finding.sure)
 
 
 def _text(words: Sequence[Word], lines: Iterable[Sequence[int]], *, between: str = "\n") -> _Text:

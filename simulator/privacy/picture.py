@@ -19,6 +19,7 @@ FILL = (128, 128, 128)
 Grey = NDArray[np.uint8]
 _INK = 48  # levels of grey off the background: letters with their edges, not the noise of a picture
 _LEAST_INK = 24  # pixels: one letter
+_RULED = 0.6  # of a row's or column's pixels: no row of letters is so black
 _BLOCK = 32
 
 
@@ -92,8 +93,12 @@ def _cut(picture: Grey, box: Box) -> Grey:
 
 
 def _ink(cut: Grey) -> NDArray[np.bool_]:
+    """Which pixels are letters: off the background, and not of a line ruled through the box, such as a field's frame."""
     background = int(np.bincount(cut.ravel(), minlength=256).argmax())
-    return np.abs(cut.astype(np.int16) - background) > _INK
+    ink: NDArray[np.bool_] = np.abs(cut.astype(np.int16) - background) > _INK
+    ink[ink.mean(axis=1) > _RULED] = False
+    ink[:, ink.mean(axis=0) > _RULED] = False
+    return ink
 
 
 def uncovered(boxes: Mapping[str, Sequence[Box]], key: str, box: Box) -> bool:

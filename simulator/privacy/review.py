@@ -287,9 +287,9 @@ def _is_box(box: Any, width: int, height: int) -> bool:
 
 
 def _picture(where: str, given: Any, pictures: set[str]) -> str:
-    if given in pictures:
-        return str(given)
-    name = str(given or "")
+    name = given if isinstance(given, str) else ""
+    if name in pictures:
+        return name
     found = sorted(p for p in pictures if len(name) >= 8 and p.rsplit("/", 1)[-1].startswith(name))
     if len(found) != 1:
         want = "several pictures begin so" if found else "no picture of the session; the queue lists them"

@@ -28,7 +28,7 @@ BLIND_SPOTS = (
 
 _BUILT_IN = Path(__file__).with_name("rules.yaml")
 _OPEN, _CLOSE = r"(?<![A-Za-z0-9])(?<!\d\.)", r"(?![A-Za-z0-9])"
-_TAIL = r"(?: (?=\S{0,80}\d)(?=\S{0,80}[A-Za-z])[A-Za-z0-9_+/=.-]{6,})*"  # OCR puts blanks into long keys
+_TAIL = r"(?: (?=\S{0,80}\d)(?=\S{0,80}[A-Za-z])[A-Za-z0-9_+/=.)\]}|-]{4,})*"  # OCR puts blanks into long keys
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2} ?[0-9OoIlSBZ|]{2}(?=[ -]?[A-Za-z0-9])")
 _NO_PASSWORDS = frozenset({"str", "string", "none", "null", "true", "false", "required", "optional", "and", "the"})
 _VALUES = {
@@ -66,7 +66,7 @@ class _Rule:
             for found in self.regex.finditer(seen):
                 named = "value" in self.regex.groupindex
                 start, end = found.span("value" if named else 0)
-                if self.check is None or self.check(_plain(seen[start:end])):
+                if self.check is None or _passes(self.check, _plain(seen[start:end])):
                     yield Finding(self.kind, start, end, self.sure)
 
 
@@ -166,6 +166,14 @@ def _label_rule(spec: LabelSpec) -> _Rule:
     return _Rule(spec.kind, re.compile(regex, re.IGNORECASE), True, spec.value in ("digits", "short"), check)
 
 
+def _passes(check: Callable[[str], bool], plain: str) -> bool:
+    """Whether check digits are right; a text of a form that the check does not know (a user's pattern) has none."""
+    try:
+        return check(plain)
+    except (ValueError, IndexError):
+        return False
+
+
 def _may_be_password(plain: str) -> bool:
     return bool(plain) and plain.lower() not in _NO_PASSWORDS
 
@@ -210,7 +218,8 @@ def _reach(text: str, start: int, n: int) -> int | None:
         if text[i].isascii() and (text[i].isalnum() or text[i] == "|"):
             n, gap = n - 1, 0
             if n == 0:
-                return i + 1 if not text[i + 1 : i + 2].isalnum() else None
+                after = text[i + 1 : i + 2]
+                return None if after.isascii() and after.isalnum() else i + 1
         else:
             gap += 1
             if text[i] not in " -\n" or gap > 2:

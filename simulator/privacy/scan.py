@@ -161,7 +161,7 @@ class _Scan:
         self._report = Report()
 
     def run(self) -> Report:
-        pictures = self._shelf.pictures()
+        pictures, n_texts = self._shelf.pictures(), self._shelf.n_texts()
         self._report.n_pictures = len(pictures)
         known = self._shelf.looks()
         due = [p for p in pictures if self._options.again or p.state is State.UNREVIEWED]
@@ -174,7 +174,8 @@ class _Scan:
             if not self._options.dry:
                 self._fill(pool, due)
         if not self._options.dry:
-            self._texts([p.path for p in self._shelf.pictures() if p.state is not State.UNREVIEWED or p in due])
+            self._texts()
+            self._report.n_ocr_texts = n_texts - self._shelf.n_texts()
         return self._report
 
     def _look(self, pool: ThreadPoolExecutor, fresh: Sequence[Picture]) -> None:
@@ -273,7 +274,9 @@ class _Scan:
             self._report.n_waiting += 1
             self._report.waiting.update(self._shelf.flags().get(path, []))
 
-    def _texts(self, paths: Sequence[str]) -> None:
+    def _texts(self) -> None:
+        """Rules over what people or models wrote; what OCR read is removed, whoever had it read."""
+
         def clean(text: str) -> str:
             return self._rules.clean(text)[0]
 
@@ -281,7 +284,7 @@ class _Scan:
         if self._options.keep_text:
             self._report.n_texts += self._shelf.rewrite(clean, [("screenshots", "text")])
         else:
-            self._report.n_ocr_texts = self._shelf.drop_text(paths)
+            self._shelf.drop_texts()
 
 
 def _largest(found: Sequence[Box]) -> list[Box]:

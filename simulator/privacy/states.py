@@ -106,7 +106,7 @@ class Shelf:
         self.file = self.folder / FILE_NAME
         self._step = step or (lambda word: None)
         connect(self.file).close()  # refuses what is no session before anything is touched
-        self._db = sqlite3.connect(self.file, isolation_level=None, timeout=1.0)
+        self._db = sqlite3.connect(self.file, isolation_level=None, timeout=0.5)
         try:
             self._open()
             self.n_removed = self._sweep()
@@ -115,21 +115,28 @@ class Shelf:
             raise
 
     def _open(self) -> None:
-        with told(self.file):
+        """Refuse a session that is being recorded, and from now on everybody else who would write."""
+        with self._free(), told(self.file):
             state = self._db.execute("SELECT value FROM meta WHERE key = 'state'").fetchone()
         if state is not None and state[0] == "recording":
             want = "the session is being recorded, or its recorder died; close it first (`proact record` repairs it)"
             raise InputError(self.file, want)
-        try:
+        with self._free(), told(self.file):
             self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
             self._db.execute("PRAGMA secure_delete=ON")
             self._db.execute("PRAGMA synchronous=FULL")
             with self._transaction():
                 for statement in _TABLES.split(";"):
                     self._db.execute(statement)
-        except sqlite3.OperationalError as error:
-            if "lock" not in str(error):
-                raise InputError(self.file, f"cannot be written ({error})") from None
+
+    @contextmanager
+    def _free(self) -> Iterator[None]:
+        """Say so where another program has the session open."""
+        try:
+            yield
+        except InputError as error:
+            if "locked" not in str(error):
+                raise
             raise InputError(self.file, "another program has this session open; wait until it is done") from None
 
     def __enter__(self) -> Shelf:
@@ -296,14 +303,14 @@ class Shelf:
         self._sweep()
         self._step("removed")
 
-    def drop_text(self, paths: Iterable[str]) -> int:
-        """Remove the OCR text of the rows of these pictures; how many had one."""
-        n = 0
+    def n_texts(self) -> int:
+        """How many rows have a text read by OCR."""
+        return int(self._db.execute("SELECT COUNT(*) FROM screenshots WHERE text IS NOT NULL").fetchone()[0])
+
+    def drop_texts(self) -> None:
+        """Remove every text that OCR read."""
         with self._transaction():
-            for path in paths:
-                sql = "UPDATE screenshots SET text = NULL WHERE file_path = ? AND text IS NOT NULL"
-                n += self._db.execute(sql, (path,)).rowcount
-        return n
+            self._db.execute("UPDATE screenshots SET text = NULL WHERE text IS NOT NULL")
 
     def rewrite(self, change: Callable[[str], str], texts: Sequence[tuple[str, str]] = TEXTS) -> int:
         """Put every text of these columns through a function, each distinct one once; how many changed."""

@@ -1,97 +1,132 @@
-"""A small research folder of two users, with texts planted wherever proact keeps any."""
+"""Pictures of screens with invented private data on them, and where each piece of it stands."""
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
-from simulator.core.types import SECOND
-from simulator.session.store import Writer
+from simulator.core.rng import below, unit
+from simulator.privacy.layout import Box
+from simulator.privacy.validators import luhn
 
-START = 1_793_000_000 * SECOND  # UTC of captured_ns 0
-WORD = "zanzibar"  # in every text of sam's
+__all__ = ["LOOKS", "Look", "Sheet", "check_97", "covered", "sheet", "values"]
+
+Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
+_FONTS = Path("/usr/share/fonts/truetype/dejavu")
+
+
+@dataclass(frozen=True)
+class Look:
+    name: str
+    paper: tuple[int, int, int]
+    ink: tuple[int, int, int]
+    size: int
+    mono: bool = False
+
+    def font(self) -> Font:
+        file = _FONTS / ("DejaVuSansMono.ttf" if self.mono else "DejaVuSans.ttf")
+        return ImageFont.truetype(str(file), self.size) if file.is_file() else ImageFont.load_default(self.size)
+
+
+LOOKS = (
+    Look("page", (255, 255, 255), (20, 20, 20), 15),
+    Look("small page", (250, 250, 250), (60, 60, 60), 12),
+    Look("terminal", (16, 16, 16), (210, 210, 210), 14, mono=True),
+    Look("dark page", (32, 33, 36), (189, 193, 198), 15),
+    Look("coloured", (38, 70, 98), (255, 255, 255), 18),
+)
 
 
 @dataclass
-class Home:
-    """Where things lie."""
+class Sheet:
+    """A picture, and for each planted value its kind and the rectangle of its letters."""
 
-    root: Path
+    image: Image.Image
+    planted: list[tuple[str, str, tuple[int, int, int, int]]] = field(default_factory=list)
 
-    @property
-    def session(self) -> Path:
-        return self.root / "data" / "sam" / "monday"
-
-    @property
-    def other(self) -> Path:
-        return self.root / "data" / "kim" / "tuesday"
-
-    def files_with(self, text: str, *, alone: bool = False) -> list[str]:
-        """Files that hold a text, in whatever letters, or are named by it; ``alone``: not as a part of a word."""
-        wanted = re.compile((rf"(?<![a-z]){text}(?![a-z])" if alone else text).encode(), re.IGNORECASE)
-        return [
-            path.relative_to(self.root).as_posix()
-            for path in sorted(self.root.rglob("*"))
-            if wanted.search(path.name.encode()) or (path.is_file() and wanted.search(path.read_bytes()))
-        ]
+    def write(self, look: Look, x: int, y: int, pieces: Sequence[str | tuple[str, str]]) -> int:
+        """Write pieces of text in a line; a pair is a kind and a value. The end of the line."""
+        draw, font = ImageDraw.Draw(self.image), look.font()
+        for piece in pieces:
+            text = piece if isinstance(piece, str) else piece[1]
+            draw.text((x, y), text, fill=look.ink, font=font)
+            left, top, right, bottom = (round(v) for v in draw.textbbox((x, y), text, font=font))
+            if not isinstance(piece, str):
+                self.planted.append((piece[0], text, (left, top, right, bottom)))
+            x += round(draw.textlength(text, font=font))
+        return x
 
 
-def record(
-    folder: Path, user: str, *, n: int = 20, start_ns: int | None = START, word: str = WORD, **meta: str
-) -> None:
-    """A session of n seconds: a new picture every 5 s, three events, two needs, labels."""
-    with Writer(folder, session=folder.name, user=user, utc_anchor_ns=start_ns, meta=meta) as writer:
-        for i in range(n):
-            part = i // 5
-            writer.add(
-                image=Image.new("RGB", (32, 20), (part * 40, len(user) * 20, 90)), tick=i, captured_ns=i * SECOND,
-                app_name="xterm", window_title=f"{word} title of {part}", text=f"{word} ocr of {part}", monitor=1,
-                event_id=1 + part // 2, scene_description=f"{word} scene of {part}", pid=7, window_class="XTerm",
-                wall_utc_ms=None if start_ns is None else (start_ns + i * SECOND) // 10**6,
-            )  # fmt: skip
-        for k, (a, b) in enumerate(((0, 10), (10, 16), (16, n))):
-            writer.event(
-                id=k + 1, start_ns=a * SECOND, end_ns=b * SECOND, start_tick=a, end_tick=b - 1, app_name="xterm",
-                window_title=f"{word} title of {a // 5}", event_summary=f"{word} summary of {k}",
-                is_llm_event=int(k == 1), user_intention="Translation" if k == 1 else None,
-                conversation=json.dumps({"user_queries": [f"{word} question"]}) if k == 1 else None,
-            )  # fmt: skip
-        writer.opportunity(
-            id="early", opens_ns=2 * SECOND, closes_ns=6 * SECOND, intention="Translation", query=f"{word} query early",
-            event_id=1,
-        )  # fmt: skip
-        writer.opportunity(
-            id="late", opens_ns=12 * SECOND, closes_ns=18 * SECOND, intention="Translation",
-            query=f"{word} query late", event_id=2,
-        )  # fmt: skip
-        writer.label(event_id=1, at_ns=4 * SECOND, rater=user, help=1, note=f"{word} note early")
-        writer.label(event_id=3, at_ns=19 * SECOND, rater=user, help=0, note=f"{word} note late")
-        writer.set_profile({"occupation": f"{word} dealer"})
+def covered(rect: tuple[int, int, int, int], boxes: Sequence[Box]) -> bool:
+    """Whether boxes cover a rectangle but for a pixel at its rim."""
+    left, top, right, bottom = rect
+    canvas = Image.new("L", (right - left, bottom - top))
+    draw = ImageDraw.Draw(canvas)
+    for b in boxes:
+        if b.width > 0 and b.height > 0:
+            draw.rectangle((b.x - left, b.y - top, b.x + b.width - left - 1, b.y + b.height - top - 1), fill=255)
+    middle = canvas.crop((1, 1, canvas.width - 1, canvas.height - 1))
+    return middle.getextrema() == (255, 255)
 
 
-def make(root: Path) -> Home:
-    """Sam's data with the word in it, Kim's without."""
-    home = Home(root)
-    for folder, user, word in ((home.session, "sam", WORD), (home.other, "kim", "harmless")):
-        record(folder, user, word=word)
-        rows = [
-            {"start": -60.0, "end": -30.0, "app": "xterm", "title": f"{word} past title", "help": True,
-             "intention": "Translation", "query": f"{word} past query"},
-            {"start": -20.0, "end": -10.0, "app": "xterm", "title": f"{word} later title", "help": False},
-        ]  # fmt: skip
-        (folder.parent / "history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        (folder.parent / "import.json").write_text(
-            json.dumps([{"user": user, "outcome": "kept", "reason": "rows", "count": 1, "examples": [f"{word} shot"]}]),
-            encoding="utf-8",
-        )
-        (folder / "scenario.yaml").write_text(
-            f"session: .\nhistory: [../history.jsonl]\nprofile: {{job: {word} profile}}\n# {word} in a comment\n"
-            f"truth:\n  opportunities:\n    - {{opens_s: 3, closes_s: 8, intention: Translation, query: {word} said}}\n"
-            f"    - {{opens_s: 11, closes_s: 19, intention: Error Correction, query: {word} said later}}\n",
-            encoding="utf-8",
-        )
-    return home
+def check_97(country: str, account: str) -> str:
+    """The IBAN of an account, its check digits computed."""
+    number = int("".join(str(int(c, 36)) for c in account + country + "00"))
+    return f"{country}{98 - number % 97:02d}{account}"
+
+
+def values(seed: int) -> list[tuple[str, str]]:
+    """One value of each kind, made by chance; nobody's."""
+
+    def digits(n: int, name: str) -> str:
+        return "".join(str(below(10, seed, name, i)) for i in range(n))
+
+    def letters(n: int, name: str, from_: str = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789") -> str:
+        return "".join(from_[below(len(from_), seed, name, i)] for i in range(n))
+
+    iban = check_97("DE", digits(18, "iban"))
+    card = next(c for d in range(10) if luhn(c := "4" + digits(14, "card") + str(d)))
+    user = letters(5, "user", "abcdefghijkmnoprstuvw")
+    month, day = 1 + below(12, seed, "month"), 1 + below(28, seed, "day")
+    head = f"110105{1950 + below(50, seed, 'year')}{month:02d}{day:02d}{digits(3, 'cn')}"
+    weights = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+    cn = head + "10X98765432"[sum(int(a) * b for a, b in zip(head, weights, strict=True)) % 11]
+    grouped = unit(seed, "grouped") < 0.7
+    return [
+        ("email", f"{user}.{letters(6, 'name', 'abcdefghijkmnoprstuvw')}@example.com"),
+        ("phone", f"+1 202 555 01{digits(2, 'phone')}"),
+        ("iban", " ".join(iban[i : i + 4] for i in range(0, 22, 4)) if grouped else iban),
+        ("card", " ".join(card[i : i + 4] for i in range(0, 16, 4)) if grouped else card),
+        ("us_ssn", f"{100 + below(500, seed, 'ssn')}-{10 + below(80, seed, 's2')}-{1000 + below(9000, seed, 's3')}"),
+        ("cn_id", cn),
+        ("key", "AKIA" + letters(16, "aws", "ABCDEFGHJKLMNPQRSTUVWXYZ234567")),
+        ("key", "ghp_" + letters(36, "github")),
+        ("key", "sk-proj-" + letters(40, "openai")),
+        ("password", letters(10, "password") + "!7"),
+    ]
+
+
+_BEFORE = {
+    "email": "write to ", "phone": "call ", "iban": "IBAN ", "card": "paid with ", "us_ssn": "SSN on file ",
+    "cn_id": "ID ", "key": "export X=", "password": "password: ",
+}  # fmt: skip
+_NOISE = (
+    "Score async noise monday draft operator train review the event report agent queue buffer",
+    "2026-11-30 12:00:01.123 INFO kernel released snapshot 1796 in 0.35 ms (p99 1.2)",
+    "def mean(values): return sum(values) / len(values)  # see ticket 4711",
+    "Free space: 54.1 GiB (Total: 252.0 GiB), 12 items selected",
+)
+
+
+def sheet(look: Look, seed: int, size: tuple[int, int] = (1000, 800)) -> Sheet:
+    """A page of noise with every kind of value on it."""
+    made = Sheet(Image.new("RGB", size, look.paper))
+    y = 24
+    for n, (kind, value) in enumerate(values(seed)):
+        made.write(look, 30, y, [_NOISE[n % len(_NOISE)]])
+        made.write(look, 30, y + 2 * look.size, [_BEFORE[kind], (kind, value), " for now"])
+        y += 4 * look.size
+    return made
