@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 from simulator.core.errors import UsageError
@@ -249,6 +251,17 @@ async def test_titles_of_every_kind_come_back_as_they_were(tmp_path: Path) -> No
     )
     assert [t for (t,) in table(tmp_path / "s", "SELECT window_title FROM screenshots ORDER BY id")] == titles
     assert [s.title for s in done.shots] == titles
+
+
+@settings(max_examples=8)
+@given(st.lists(st.tuples(st.none() | st.text(), st.none() | st.text()), min_size=1, max_size=25))
+async def test_whatever_windows_are_called_it_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, names: list[tuple[str | None, str | None]]
+) -> None:
+    folder = tmp_path_factory.mktemp("s") / "s"
+    await record(folder, len(names), windows=FakeWindows(front=lambda n: Window(*names[n // 2], key=1)))
+    assert table(folder, "SELECT app_name, window_title FROM screenshots ORDER BY id") == names
+    whole(folder, len(names))
 
 
 def test_image_helpers_agree() -> None:
