@@ -10,7 +10,7 @@ import asyncio
 import shutil
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Recorder"]
 
-_GRACE_NS = 3 * SECOND  # how long stopping waits for a look that hangs
+_GRACE_NS = 3 * SECOND  # how long stopping waits for a look, or a screener, that hangs
 _LATENESSES = 3600
 
 
@@ -125,7 +125,8 @@ class Recorder:
         """Close the session after the tick in hand. From any thread, also before ``run``."""
         self._stopping = True
         if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._stirred.set)
+            with suppress(RuntimeError):  # the loop is closed: the recording ended long ago
+                self._loop.call_soon_threadsafe(self._stirred.set)
 
     def pause(self) -> None:
         """Look at nothing and record nothing (gap ``paused``) until ``resume``. From any thread."""
@@ -209,7 +210,7 @@ class Recorder:
             with anyio.CancelScope(shield=True):
                 if screening is not None:
                     screening.cancel()
-                    await asyncio.wait([screening])
+                    await asyncio.wait([screening], timeout=_GRACE_NS / SECOND)
                 summary = await anyio.to_thread.run_sync(self._close)
         return summary
 
@@ -293,7 +294,7 @@ class Recorder:
         seen: Sight | Unseen = Unseen("display_lost", "the screen did not answer")
         with self._stoppable(_GRACE_NS):
             seen = await self._parts.worker.submit(self._look)
-        return seen
+        return Unseen("paused") if self._pausing else seen  # paused meanwhile: it was not to be seen
 
     def _look(self) -> Sight | Unseen:
         """In the worker's thread: look, unless there is a reason not to."""
