@@ -7,7 +7,8 @@
     │   └── InputError          exit 2   a file with something wrong in it: file, field, value, what would be right
     ├── TimeError               exit 1   time asked to run backwards, a call without a duration: a bug of ours
     ├── LostError               (never shown: it becomes a record of kind agent_lost)
-    └── JournalMiss             exit 2   a journal that does not hold the decision asked for
+    ├── JournalMiss             exit 2   a journal that does not hold the decision asked for
+    └── CassetteMiss            exit 3   a cassette that does not hold the call asked for: its unit fails
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from enum import IntEnum
 from pathlib import Path
 
 __all__ = [
+    "CassetteMiss",
     "Exit",
     "InputError",
     "JournalMiss",
@@ -79,6 +81,14 @@ class TimeError(ProactError):
 
 class JournalMiss(UsageError):
     """A journal does not hold the call that the replay needs; it never falls through to a live call."""
+
+
+class CassetteMiss(ProactError):
+    """A cassette does not hold the call to a model that a replay makes: a fault of the run, whatever an agent does with
+    this error; it never falls through to a live call.
+    """
+
+    exit_code = Exit.SOME_UNITS_ERRED
 
 
 class LostError(ProactError):

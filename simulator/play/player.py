@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 
-from simulator.core.errors import Exit, InputError, JournalMiss, ProactError, UsageError, nearest, quote
+from simulator.core.errors import CassetteMiss, Exit, InputError, JournalMiss, ProactError, UsageError, nearest, quote
 from simulator.core.operators import operators
 from simulator.core.types import SECOND
 from simulator.play.assemble import Choice, as_path, assemble, checked, twin
@@ -175,6 +175,8 @@ async def _play_unit(plan: UnitPlan, where: Path, interrupt: Interrupt,
         return await play_unit(plan, where, interrupt, watch)
     except (InputError, JournalMiss) as error:
         return UnitResult(plan.key, error=str(error), bad_input=True)
+    except CassetteMiss as error:
+        return UnitResult(plan.key, error=str(error))
     except ProactError:
         raise
     except Exception as error:  # noqa: BLE001 - a fault of ours in one unit must not cost the others

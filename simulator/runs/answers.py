@@ -97,6 +97,7 @@ def _books(meter: SilentMeter, timed: bool) -> dict[str, Any]:
     if not meter.touched:
         return {}
     books: dict[str, Any] = {}
+    timed = timed or meter.replays
     if timed and meter.first_token_ns is not None:
         books["first_token_ns"] = meter.first_token_ns  # relative: the engine adds the start
     if timed and meter.stages_ns:

@@ -8,7 +8,7 @@ from typing import Any
 from simulator.core.errors import UsageError, nearest, quote
 from simulator.core.traits import declares, trait
 from simulator.core.types import SECOND
-from simulator.timing.latency import LatencyModel
+from simulator.timing.latency import LatencyModel, Replayed
 from simulator.timing.mailbox import Policy
 
 __all__ = ["CLOCKS", "MEMORY_MODES", "PROTOCOLS", "Settings", "check", "check_rules"]
@@ -49,6 +49,8 @@ class Settings:
     @property
     def latency_source(self) -> str:
         """Where charges come from: tables and comparisons never mix sources silently."""
+        if isinstance(self.latency, Replayed):
+            return "cassette"
         return self.clock if self.clock in ("journal", "modelled") else "measured"
 
     @property
@@ -82,7 +84,7 @@ def check_rules(settings: Settings) -> None:
             raise UsageError(f"{what} {quote(word)} is unknown; {nearest(word, known)}")
     if s.clock == "modelled" and s.latency is None:
         raise UsageError(
-            "clock modelled needs a latency model: add --latency fixed:350ms, profile:NAME, token:… or from:RUN"
+            "clock modelled needs a latency model: --latency fixed:350ms, profile:NAME, token:…, from:RUN or cassette"
         )
     if s.clock != "modelled" and s.latency is not None:
         raise UsageError(f"--latency goes with --clock modelled; clock {s.clock} takes its charges elsewhere")

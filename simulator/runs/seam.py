@@ -1,15 +1,15 @@
 """The charging seam: every call to an agent or a memory goes through here and comes back with its charge.
 
 ``measured`` and the paced clocks take the lane's real time; ``modelled`` makes the same call and takes its charge from
-a latency model; ``journal`` makes no call. A call without a duration cannot leave this module.
+a latency model (``cassette``: from the recorded times of its calls to models); ``journal`` makes no call. A call
+without a duration cannot leave this module.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from simulator.core.errors import TimeError
@@ -23,15 +23,14 @@ from simulator.runs.config import Settings
 from simulator.runs.journal import Journal
 from simulator.runs.lanes import InlineLane, Lane, Outcome, ThreadLane, Work
 from simulator.runs.records import Kind
-from simulator.timing.clock import pause, real_ns
-from simulator.timing.latency import Call
-from simulator.timing.meter import CallMeter, SilentMeter
+from simulator.timing.clock import pause
+from simulator.timing.latency import Call, Replayed
+from simulator.timing.meter import CallMeter, ReplayMeter, SilentMeter, charging
 from simulator.timing.tasks import beside
 
 __all__ = ["Look", "Seam"]
 
 Look = Callable[[SilentMeter], Observation]
-_NO_TOKENS: Mapping[str, int] = MappingProxyType({})
 PREPARE_LIMIT_NS = 3600 * 10**9
 TRACES = 20
 CLOSE_LIMIT_NS = 5 * 10**9
@@ -54,7 +53,8 @@ class Seam:
         self._memory, self._settings, self._session = memory, settings, session
         self._journal, self._model = journal, settings.latency
         self._timed = settings.clock in ("wall", "elastic", "measured")
-        self.meter: Callable[[], SilentMeter] = CallMeter if self._timed else SilentMeter
+        replays = isinstance(settings.latency, Replayed)
+        self.meter: Callable[..., SilentMeter] = CallMeter if self._timed else ReplayMeter if replays else SilentMeter
         self._paced = settings.clock in ("wall", "elastic")
         self._lane: Lane | None = None
         self._inline: InlineLane | None = None
@@ -140,9 +140,9 @@ class Seam:
         """
         if self._journal is not None:
             return self._journal.finish() if what == "finish" else self._journal.decision(snapshot, moment_ns)
-        meter = CallMeter(begun_real_ns) if self._timed else SilentMeter()
+        meter = self._meter_since(begun_real_ns)
         observation = look(meter)
-        outcome = await self._call(lambda: self._ask[what](observation), self._limit_ns)
+        outcome = await self._charged(meter, lambda: self._ask[what](observation))
         return self._answer(outcome, meter, snapshot, what)
 
     def decide_now(self, snapshot: int, observation: Observation, meter: SilentMeter) -> Answer:
@@ -154,9 +154,23 @@ class Seam:
             self._keep_trace(outcome)
         return self._answer(outcome, meter, snapshot, "decide")
 
+    def _meter_since(self, begun_real_ns: int | None) -> SilentMeter:
+        return CallMeter(begun_real_ns) if self._timed else self.meter()
+
+    async def _charged(self, meter: SilentMeter, work: Work) -> Outcome:
+        """A call whose meter is known in its task, wherever in it a model is asked."""
+
+        def begin() -> Any:
+            charging.set(meter)
+            return work()
+
+        outcome = await self._call(begin, self._limit_ns)
+        if meter.touched and meter.fault is not None:
+            raise meter.fault
+        return outcome
+
     def _answer(self, outcome: Outcome, meter: SilentMeter, snapshot: int, what: str) -> Answer:
-        tokens = meter.tokens if meter.touched else _NO_TOKENS
-        charge = self._charge(outcome, snapshot, what, tokens, meter.started_ns)
+        charge = self._charge(outcome, snapshot, what, meter)
         return from_outcome(outcome, meter, charge, self._settings.timeout_ns, timed=self._timed)
 
     async def write(self, what: str, event: Event, label: Label | None, begun_real_ns: int | None = None) -> Answer:
@@ -165,13 +179,13 @@ class Seam:
             return self._journal.write(what, event.id)
         memory = self._memory
         assert memory is not None
-        begun = real_ns() if begun_real_ns is None else begun_real_ns
+        meter = self._meter_since(begun_real_ns)
         if label is None:
-            outcome = await self._call(lambda: memory.observe(event), self._limit_ns)
+            outcome = await self._charged(meter, lambda: memory.observe(event))
         else:
-            outcome = await self._call(lambda: memory.feedback(event, label), self._limit_ns)
+            outcome = await self._charged(meter, lambda: memory.feedback(event, label))
         number = event.id.rpartition("/")[2]
-        charge = self._charge(outcome, int(number) if number.isdigit() else 0, what, _NO_TOKENS, begun)
+        charge = self._charge(outcome, int(number) if number.isdigit() else 0, what, meter)
         error = outcome.error
         return Answer(
             charge,
@@ -180,7 +194,7 @@ class Seam:
             ended_real_ns=outcome.ended_real_ns,
         )
 
-    def _charge(self, outcome: Outcome, number: int, what: str, tokens: Mapping[str, int], begun: int) -> int:
+    def _charge(self, outcome: Outcome, number: int, what: str, meter: SilentMeter) -> int:
         self.agent_ns += outcome.service_ns
         if outcome.guarded:
             self.n_guarded += 1
@@ -189,8 +203,8 @@ class Seam:
             self._lane, self._inline, self.demoted = self._thread(), None, True
             self._warn("an inline agent took over 100 ms: it gets a thread of its own", what)
         if self._timed:
-            return outcome.ended_real_ns - begun
-        call = Call(self._session, number, what, tokens)
+            return outcome.ended_real_ns - meter.started_ns
+        call = Call(self._session, number, what, *((meter.tokens, meter.replayed_ns) if meter.touched else ()))
         charge = None if self._model is None else self._model.charge_ns(call, self._settings.seed)
         if type(charge) is not int:
             raise TimeError(f"a call has neither a measured nor a modelled duration, but {charge!r}")

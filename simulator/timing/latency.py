@@ -16,7 +16,7 @@ from simulator.core.durations import parse_duration, show_duration
 from simulator.core.errors import UsageError, nearest, quote
 from simulator.core.rng import draw_u64
 
-__all__ = ["PROFILES", "Call", "Empirical", "Fixed", "LatencyModel", "Profile", "Token", "parse_latency"]
+__all__ = ["PROFILES", "Call", "Empirical", "Fixed", "LatencyModel", "Profile", "Replayed", "Token", "parse_latency"]
 
 _U64 = 1 << 64
 _WRITES = ("observe", "feedback")
@@ -26,12 +26,16 @@ LOGNORMAL_PERMILLE = (339, 429, 488, 536, 578, 616, 653, 688, 722, 756, 789, 823
 
 
 class Call:
-    """The facts of a call that may bear on its cost. ``what`` is decide, finish, observe or feedback."""
+    """The facts of a call that may bear on its cost. ``what`` is decide, finish, observe or feedback; ``replayed_ns``
+    the recorded time of its calls to models.
+    """
 
-    __slots__ = ("session", "snapshot", "tokens", "what")
+    __slots__ = ("replayed_ns", "session", "snapshot", "tokens", "what")
 
-    def __init__(self, session: str, snapshot: int, what: str, tokens: Mapping[str, int] = _NO_TOKENS) -> None:
+    def __init__(self, session: str, snapshot: int, what: str, tokens: Mapping[str, int] = _NO_TOKENS,
+                 replayed_ns: int = 0) -> None:  # fmt: skip
         self.session, self.snapshot, self.what, self.tokens = session, snapshot, what, tokens
+        self.replayed_ns = replayed_ns
 
 
 class LatencyModel(Protocol):
@@ -165,8 +169,22 @@ class Token:
         )
 
 
-def parse_latency(text: str) -> Fixed | Profile | Token:
-    """Read ``fixed:…``, ``profile:…`` or ``token:…`` (``from:RUN`` needs a run: ``runs.journal.empirical``).
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """``cassette``: what the calls to models took when they were recorded, and nothing else: calls made one after the
+    other add up, those made together take the longest, and a decision without one costs 0.
+    """
+
+    text: str = "cassette"
+
+    def charge_ns(self, call: Call, seed: int) -> int:
+        """See ``LatencyModel``."""
+        return call.replayed_ns
+
+
+def parse_latency(text: str) -> Fixed | Profile | Token | Replayed:
+    """Read ``fixed:…``, ``profile:…``, ``token:…`` or ``cassette`` (``from:RUN`` needs a run:
+    ``runs.journal.empirical``).
 
     Raises:
         UsageError: not a latency model.
@@ -188,4 +206,8 @@ def parse_latency(text: str) -> Fixed | Profile | Token:
         if rest not in PROFILES:
             raise UsageError(f"latency {quote(text)}: no such profile; {nearest(rest, PROFILES)}")
         return PROFILES[rest]
-    raise UsageError(f"latency {quote(text)} is unknown; write fixed:350ms, profile:NAME, token:rtt=…,… or from:RUN")
+    if text == "cassette":
+        return Replayed()
+    raise UsageError(
+        f"latency {quote(text)} is unknown; write fixed:350ms, profile:NAME, token:rtt=…,…, from:RUN or cassette"
+    )

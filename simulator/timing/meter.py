@@ -2,7 +2,8 @@
 
 Spans nest, and a stretch of time counts for the innermost span only; spans of one name that overlap (parallel samples)
 count their union, so parallel work takes the longest and sequential work adds up. Instants are kept relative to the
-start of the call. A ``SilentMeter`` is the same without a clock: in modelled runs nothing real may enter the log.
+start of the call. A ``SilentMeter`` is the same without a clock: in modelled runs nothing real may enter the log. A
+``ReplayMeter`` takes its times from a cassette.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from operator import index
 
+from simulator.core.errors import ProactError
 from simulator.core.types import Offer
 from simulator.timing.clock import real_ns
 
-__all__ = ["STAGES", "CallMeter", "SilentMeter"]
+__all__ = ["STAGES", "CallMeter", "ReplayMeter", "SilentMeter", "charging"]
 
 STAGES = ("wait", "ocr", "embed", "retrieve", "build", "model", "parse", "write")
 _MOST = 10**12  # of anything in one call: sums of it stay finite and fit 64 bits
@@ -30,6 +32,8 @@ class _Span:
 
 
 _current: ContextVar[_Span | None] = ContextVar("proact_span", default=None)
+charging: ContextVar[SilentMeter | None] = ContextVar("proact_charging", default=None)
+"""The meter of the call that this task belongs to, also for those who were handed none (a memory that asks a model)."""
 
 
 class SilentMeter:
@@ -38,10 +42,12 @@ class SilentMeter:
     Nonsense raises in the agent, which told it (``TypeError``, ``ValueError``), so that nothing else enters the books.
     """
 
-    __slots__ = ("closed", "cost", "emitted", "first_token_ns", "memory_hits", "notes", "retries", "stages_ns",
-                 "throttle_ns", "tokens", "touched", "unpriced")  # fmt: skip
+    __slots__ = ("closed", "cost", "emitted", "fault", "first_token_ns", "memory_hits", "notes", "replayed_ns",
+                 "retries", "stages_ns", "throttle_ns", "tokens", "touched", "unpriced")  # fmt: skip
 
     started_ns = 0  # no clock
+    timed = False
+    replays = False
 
     def __init__(self) -> None:
         self.touched = False
@@ -58,7 +64,8 @@ class SilentMeter:
             self.cost: float | None = None
             self.unpriced = False
             self.first_token_ns: int | None = None
-            self.throttle_ns = self.retries = self.memory_hits = 0
+            self.throttle_ns = self.retries = self.memory_hits = self.replayed_ns = 0
+            self.fault: ProactError | None = None
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """See ``core.protocols.Meter``."""
@@ -117,15 +124,47 @@ class SilentMeter:
             self._touch()
             self.memory_hits += n
 
+    def replayed(self, end_ns: int, first_token_ns: int | None = None) -> None:
+        """A call to a model, in the virtual time of this call, had its first token and its end at these instants; only
+        a ``ReplayMeter`` wants to know.
+        """
+
+    def failed(self, fault: ProactError) -> None:
+        """What goes on is wrong by no fault of the agent's: the unit is to end with this, whatever the agent makes of
+        it (the first counts).
+        """
+        self._touch()
+        self.fault = self.fault or fault
+
     def close(self) -> None:
         """The call is over: whatever a left-behind task still says is not heard."""
         self.closed = True
+
+
+class ReplayMeter(SilentMeter):
+    """Times nothing itself: is told the recorded times of calls to models, and these may enter the log."""
+
+    __slots__ = ()
+
+    replays = True
+
+    def replayed(self, end_ns: int, first_token_ns: int | None = None) -> None:
+        """See ``SilentMeter``: of calls that overlap the last end counts, and the earliest first token."""
+        if self.closed:
+            return
+        self._touch()
+        self.replayed_ns = max(self.replayed_ns, end_ns)
+        if first_token_ns is not None:
+            known = self.first_token_ns
+            self.first_token_ns = first_token_ns if known is None else min(known, first_token_ns)
 
 
 class CallMeter(SilentMeter):
     """Times real calls, from the real instant at which the engine handed the call over (now, unless it is given)."""
 
     __slots__ = ("_last_ns", "_spans", "started_ns")
+
+    timed = True
 
     def __init__(self, started_ns: int | None = None) -> None:
         super().__init__()
