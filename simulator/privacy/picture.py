@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 
 from simulator.privacy.layout import Box
 
-__all__ = ["FILL", "Stencil", "grey", "likeness", "paint", "stencils", "uncovered"]
+__all__ = ["FILL", "Grey", "Stencil", "grey", "likeness", "paint", "stencils", "uncovered"]
 
 FILL = (128, 128, 128)
 """Boxes are filled, in the colour of what was masked at capture: what is blurred or made coarse can be read again."""
@@ -93,7 +93,7 @@ def _cut(picture: Grey, box: Box) -> Grey:
 
 
 def _ink(cut: Grey) -> NDArray[np.bool_]:
-    """Which pixels are letters: off the background, and not of a line ruled through the box, such as a field's frame."""
+    """Which pixels are letters: off the background, and not of a line ruled through the box (a field's frame)."""
     background = int(np.bincount(cut.ravel(), minlength=256).argmax())
     ink: NDArray[np.bool_] = np.abs(cut.astype(np.int16) - background) > _INK
     ink[ink.mean(axis=1) > _RULED] = False

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +21,7 @@ from simulator.core.files import csv_rows, json_lines
 from simulator.core.taxonomy import category
 from simulator.core.types import SECOND
 from simulator.privacy.layout import Box
-from simulator.privacy.picture import grey, likeness, paint
+from simulator.privacy.picture import Grey, grey, likeness, paint
 from simulator.privacy.spread import spread
 from simulator.privacy.states import Picture, Shelf, State
 from simulator.screen.pixels import decode, size
@@ -136,14 +137,15 @@ def close(shelf: Shelf, *, neighbours: bool = False, progress: Callable[[str, in
     done = Closed()
     _add_spread(shelf)
     _look_beside(shelf, done, neighbours)
+    found = shelf.boxes(filled=False)
     last: dict[str, tuple[str, list[tuple[int, int, int, int]]]] = {}
-    for _, path, word, boxes in shelf.decisions():
-        last.pop(path, None)
+    numbers: dict[str, list[int]] = {}
+    for number, path, word, boxes in shelf.decisions():
         last[path] = (word, boxes)
+        numbers.setdefault(path, []).append(number)
     for n, (path, (word, boxes)) in enumerate(last.items(), 1):
-        numbers = [number for number, of, _, _ in shelf.decisions() if of == path]
-        done.moved[path] = _carry_out(shelf, done, path, word, boxes)
-        shelf.undo(numbers)
+        done.moved[path] = _carry_out(shelf, done, path, word, boxes, found.get(path, []))
+        shelf.undo(numbers[path])
         if progress is not None:
             progress("closing", n, len(last))
     done.n_waiting = sum(p.state is State.UNREVIEWED for p in shelf.pictures())
@@ -151,24 +153,28 @@ def close(shelf: Shelf, *, neighbours: bool = False, progress: Callable[[str, in
 
 
 def _carry_out(
-    shelf: Shelf, done: Closed, path: str, word: str, given: Sequence[tuple[int, int, int, int]]
+    shelf: Shelf,
+    done: Closed,
+    path: str,
+    word: str,
+    given: Sequence[tuple[int, int, int, int]],
+    found: Sequence[Box],
 ) -> str | None:
     """One decision; the picture's path afterwards."""
-    found = shelf.boxes(filled=False).get(path, [])
-    filled = path in shelf.boxes(filled=True)
     if word == "delete":
-        flags = shelf.flags().get(path, [])
-        shelf.delete(path, _scene(shelf, path), with_title=any(why.startswith("window: ") for why in flags))
+        private_title = any(why.startswith("window: ") for why in shelf.flags_of(path))
+        shelf.delete(path, _scene(shelf, path), with_title=private_title)
         done.n_deleted += 1
         return None
     if word == "retain":
+        filled = path in shelf.boxes(filled=True)
         shelf.settle(path, State.REDACTED if filled else State.PASSED, by_person=True)
         done.n_retained += 1
         return path
     image = decode(shelf.folder / path)
     by_person = word != _SPREAD
-    boxes = [Box(*box, "person") for box in given] or found or [Box(0, 0, *image.size, "person")]
-    left = [] if by_person else [box for box in found if box not in boxes]
+    boxes = [Box(*box, "person") for box in given] or list(found) or [Box(0, 0, *image.size, "person")]
+    left = [] if by_person else found
     new, _ = shelf.replace(path, paint(image, boxes), State.REDACTED, filled=boxes, left=left, by_person=by_person)
     done.n_blurred += by_person
     done.n_spread += not by_person
@@ -194,9 +200,10 @@ def _look_beside(shelf: Shelf, done: Closed, neighbours: bool) -> None:
     decided = {path: word for _, path, word, _ in shelf.decisions()}
     going = [path for path, word in decided.items() if word == "delete"]
     like: dict[str, None] = {}
+    load = lru_cache(maxsize=64)(lambda path: grey(decode(shelf.folder / path)))  # 2 MB each at 1080p
     for order in _orders(shelf).values():
         for gone in going:
-            for path in _like(shelf, order, gone):
+            for path in _like(order, gone, load):
                 if decided.get(path, _SPREAD) == _SPREAD:
                     like[path] = None
     for path in like:
@@ -207,26 +214,18 @@ def _look_beside(shelf: Shelf, done: Closed, neighbours: bool) -> None:
     done.n_like = len(like)
 
 
-def _like(shelf: Shelf, order: Sequence[str], gone: str) -> Iterator[str]:
-    places = [i for i, path in enumerate(order) if path == gone]
-    if not places:
-        return
-    try:
-        seen = grey(decode(shelf.folder / gone))
-    except InputError:
-        return  # damaged: nothing to compare with
-    for i in places:
+def _like(order: Sequence[str], gone: str, load: Callable[[str], Grey]) -> Iterator[str]:
+    """Pictures around each place of one that goes, as far as they are nearly the same as it."""
+    for i in [i for i, path in enumerate(order) if path == gone]:
         for way in (order[i + 1 : i + 1 + _FAR], order[max(0, i - _FAR) : i][::-1]):
             for path in way:
-                if path == gone:
-                    continue
                 try:
-                    alike = likeness(seen, grey(decode(shelf.folder / path))) >= LIKE
-                except InputError:
-                    alike = False
-                if not alike:
+                    if path != gone and likeness(load(gone), load(path)) < LIKE:
+                        break
+                except InputError:  # damaged: nothing to compare with
                     break
-                yield path
+                if path != gone:
+                    yield path
 
 
 def _orders(shelf: Shelf) -> dict[int, list[str]]:

@@ -28,7 +28,7 @@ from simulator.privacy.layout import Box, boxes
 from simulator.privacy.picture import grey, paint
 from simulator.privacy.rules import Rules
 from simulator.privacy.spread import spread
-from simulator.privacy.states import Picture, Shelf, State, inside
+from simulator.privacy.states import BY_PERSON, Picture, Shelf, State, inside
 from simulator.screen.ocr import Ocr, OcrFailed, Tesseract
 from simulator.screen.pixels import decode
 from simulator.timing.clock import real_ns
@@ -164,13 +164,18 @@ class _Scan:
         pictures, n_texts = self._shelf.pictures(), self._shelf.n_texts()
         self._report.n_pictures = len(pictures)
         known = self._shelf.looks()
-        due = [p for p in pictures if self._options.again or p.state is State.UNREVIEWED]
+        ours = [p for p in pictures if known.get(p.path) != BY_PERSON or p.state is State.UNREVIEWED]
+        due = [p for p in ours if self._options.again or p.state is State.UNREVIEWED]
         fresh = [p for p in due if self._options.again or known.get(p.path) != self._reading]
         self._report.n_known = len(due) - len(fresh)
         with ThreadPoolExecutor(max(1, self._options.jobs)) as pool:
             self._look(pool, fresh)
-            self._spread(due)
-            self._count(due)
+            self._spread(ours)
+            waiting = self._shelf.boxes(filled=False)
+            asked = {p.path for p in due}
+            due += [p for p in ours if p.path in waiting and p.path not in asked]  # passed; a neighbour says otherwise
+            for picture in due:
+                self._report.found.update(box.kind for box in waiting.get(picture.path, ()))
             if not self._options.dry:
                 self._fill(pool, due)
         if not self._options.dry:
@@ -209,9 +214,9 @@ class _Scan:
         screener = {f"screener: {level}" for level in self._shelf.levels(picture.path) if _SERIOUS.match(level)}
         return sorted(windows | screener)
 
-    def _spread(self, due: Sequence[Picture]) -> None:
+    def _spread(self, ours: Sequence[Picture]) -> None:
         """Boxes of neighbours whose letters stand here too; all are noted before the first picture changes."""
-        wanted = {p.path for p in due}
+        wanted = {p.path for p in ours}
         found = self._shelf.boxes(filled=False)
         by_monitor: dict[int, list[str]] = {}
         for monitor, path in self._shelf.sequence():
@@ -221,11 +226,6 @@ class _Scan:
             more = {path: boxes for path, boxes in more.items() if path in wanted}
             self._shelf.add_boxes(more.items())
             self._report.n_spread += sum(map(len, more.values()))
-
-    def _count(self, due: Sequence[Picture]) -> None:
-        waiting = self._shelf.boxes(filled=False)
-        for picture in due:
-            self._report.found.update(box.kind for box in waiting.get(picture.path, ()))
 
     def _fill(self, pool: ThreadPoolExecutor, due: Sequence[Picture]) -> None:
         waiting, before = self._shelf.boxes(filled=False), self._shelf.boxes(filled=True)
@@ -272,7 +272,7 @@ class _Scan:
         self._report.n_passed += state is State.PASSED
         if state is State.UNREVIEWED:
             self._report.n_waiting += 1
-            self._report.waiting.update(self._shelf.flags().get(path, []))
+            self._report.waiting.update(self._shelf.flags_of(path))
 
     def _texts(self) -> None:
         """Rules over what people or models wrote; what OCR read is removed, whoever had it read."""

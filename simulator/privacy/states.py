@@ -37,7 +37,7 @@ from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
 from simulator.session.store import image_path, pack
 
-__all__ = ["Picture", "Shelf", "State", "inside", "least"]
+__all__ = ["BY_PERSON", "Picture", "Shelf", "State", "inside", "least"]
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS privacy_looks (file_path TEXT PRIMARY KEY, reading TEXT NOT NULL);
@@ -57,6 +57,10 @@ TEXTS = (
     ("opportunities", "query"), ("labels", "query"), ("labels", "note"), ("profile", "value"),
 )  # fmt: skip
 """Columns with what people wrote, besides the OCR text: rules are applied to them too."""
+
+
+BY_PERSON = "person"
+"""The reading of a picture on which a person has decided: rules do not look at it again."""
 
 
 class State(StrEnum):
@@ -200,6 +204,11 @@ class Shelf:
         for path, why in self._db.execute("SELECT file_path, why FROM privacy_flags ORDER BY rowid"):
             made.setdefault(path, []).append(why)
         return made
+
+    def flags_of(self, path: str) -> list[str]:
+        """Why one picture waits for a person."""
+        sql = "SELECT why FROM privacy_flags WHERE file_path = ? ORDER BY rowid"
+        return [why for (why,) in self._db.execute(sql, (path,))]
 
     def keep_look(self, path: str, reading: str, boxes: Iterable[Box], flags: Iterable[str] = ()) -> None:
         """Note what a reading found on a picture, in place of what an earlier one did."""
@@ -367,6 +376,8 @@ class Shelf:
     def _settle(self, path: str, state: State, *, by_person: bool) -> State:
         if by_person:
             self._db.execute("DELETE FROM privacy_flags WHERE file_path = ?", (path,))
+            self._db.execute("DELETE FROM privacy_boxes WHERE file_path = ? AND filled = 0", (path,))
+            self._db.execute("INSERT OR REPLACE INTO privacy_looks VALUES (?, ?)", (path, BY_PERSON))
         elif self._db.execute("SELECT 1 FROM privacy_flags WHERE file_path = ? LIMIT 1", (path,)).fetchone():
             state = State.UNREVIEWED
         self._set_state(path, state)

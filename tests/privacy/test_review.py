@@ -176,7 +176,7 @@ def test_a_closing_that_is_killed_goes_on_at_the_next_call(tmp_path: Path) -> No
     with Shelf(whole, step=steps.append) as shelf:
         close(shelf)
     expected = rows(whole)
-    for stop in range(0, len(steps), 3):
+    for stop in range(0, len(steps), 4):
         folder = desk.record(tmp_path / f"s{stop}")
         decided(folder)
         left = stop

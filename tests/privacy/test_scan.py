@@ -243,6 +243,29 @@ def test_an_error_names_no_text(tmp_path: Path) -> None:
     assert not any(secret in str(caught.value) for secret in SECRETS)
 
 
+def test_a_picture_that_had_passed_is_filled_when_a_neighbour_says_later_what_it_shows(tmp_path: Path) -> None:
+    folder = record(tmp_path / "s")
+    scanned(folder, first=(IBAN,), second=(IBAN,))
+    assert rows(folder)[1][1] == State.PASSED
+    with Shelf(folder) as shelf:
+        for picture in shelf.pictures():
+            if picture.tick in (2, 4):
+                shelf.settle(picture.path, State.UNREVIEWED)
+                shelf.keep_look(picture.path, "older", [])
+    scanned(folder)
+    assert rows(folder)[1][1] == State.REDACTED
+    assert_nothing_private_is_left(folder)
+
+
+def test_rules_leave_alone_what_a_person_has_retained(tmp_path: Path) -> None:
+    folder = record(tmp_path / "s")
+    kept = rows(folder)[6][0]
+    with Shelf(folder) as shelf:
+        shelf.settle(str(kept), State.PASSED, by_person=True)
+    scanned(folder, Options(again=True))
+    assert rows(folder)[6] == (kept, State.PASSED)
+
+
 class Killed(BaseException):
     pass
 
