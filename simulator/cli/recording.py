@@ -275,7 +275,8 @@ def _tell(recorder: Recorder, summary: Summary, voice: Voice) -> int:
     if summary.recovered is not None:
         voice.tell(f"gone on with a session that a crash had left: {summary.recovered}")
     gaps = "".join(f", {n} ticks {reason}" for reason, n in summary.gaps.items())
-    said = f"{summary.n_rows} rows, {summary.n_pictures} pictures, {show_size(summary.n_bytes)}{gaps}"
+    events = recorder.facts.events_closed
+    said = f"{summary.n_rows} rows, {summary.n_pictures} pictures, {show_size(summary.n_bytes)}, {events} events{gaps}"
     if not summary.closed:
         voice.tell(f"{summary.folder}: the disk had no room to close the session; `proact dataset compact` does", "red")
     if not summary.n_rows:

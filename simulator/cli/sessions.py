@@ -84,6 +84,7 @@ def _table(folder: Path, told: dict[str, Any]) -> Any:
         "last row": _age(told["last_row_age_s"]),
         "now": told["trouble"],
         "rows": f"{told['rows']} in {told['ticks']} ticks, {told['seconds']:.0f} s",
+        "events": str(told["events"]),
         "pictures": f"{told['pictures']} distinct",
         "size": show_size(told["bytes"]) + ("" if rate is None else f", {rate:.1f} KB/s"),
         "gaps": ", ".join(f"{n} ticks {reason}" for reason, n in told["gaps"].items()) or "none",

@@ -16,7 +16,7 @@ from simulator.session.store import Left, Writer
 
 __all__ = ["Begun", "begin"]
 
-_LEAD_NS = 20 * MS  # between the opening and the first tick, so that the first look is not late already
+_LEAD_NS = 20 * MS  # from the opening to the first tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,12 @@ def begin(folder: Path, name: str, user: str, period_ns: int, clocks: Clocks) ->
     lock = FolderLock(folder / LOCK, f"another proact is recording into {folder}")
     try:
         boot, shown_in = boot_id() or "", zone()
-        zero, wall = clocks.boot() + _LEAD_NS, clocks.wall() + _LEAD_NS
-        writer = Writer(folder, session=name, user=user, period_ns=period_ns, zone=shown_in, utc_anchor_ns=wall,
-                        meta={"boot_id": boot, "boot_zero_ns": str(zero)})  # fmt: skip
+        writer = Writer(folder, session=name, user=user, period_ns=period_ns, zone=shown_in)
         try:
+            # Only now, since making the file takes longer than a tick may be late.
+            zero, wall = clocks.boot() + _LEAD_NS, clocks.wall() + _LEAD_NS
             if writer.recovery is None:
+                writer.set_meta({"utc_anchor_ns": wall, "boot_id": boot, "boot_zero_ns": zero})
                 return Begun(lock, writer, user, name, shown_in, zero)
             left = writer.left()
             zero, first = _continued(left, writer.file, period_ns, boot, zero, wall)

@@ -32,7 +32,7 @@ PAUSE = "pause"
 SAID = {
     "paused": "paused: nothing is recorded",
     "locked": "the screen is locked",
-    "excluded": "something that is excluded cannot be covered",
+    "excluded": "something that is excluded cannot be covered, or it cannot be told which windows are to be seen",
     "disk_full": "no room: the disk is nearly full or the budget is used up; recording goes on when there is room",
     "display_lost": "the display is gone; trying again",
     "permission": "the system does not permit to capture the screen",
@@ -111,7 +111,7 @@ def status(folder: Path, clocks: Clocks | None = None) -> dict[str, Any]:
 
     Returns:
         ``state``: ``recording``, ``paused``, ``died`` (not closed, and nobody writes), ``closed`` or ``recovered``;
-        ``rows``, ``ticks``, ``gaps`` (ticks by reason), ``pictures``, ``bytes``, ``seconds``, ``kb_per_s``,
+        ``rows``, ``ticks``, ``gaps`` (ticks by reason), ``events``, ``pictures``, ``bytes``, ``seconds``, ``kb_per_s``,
         ``last_tick_age_s`` and ``last_row_age_s`` (None for a closed one), ``trouble``, and of a running one ``now``,
         the recorder's own figures.
 
@@ -126,6 +126,7 @@ def status(folder: Path, clocks: Clocks | None = None) -> dict[str, Any]:
             "SELECT COUNT(*), COUNT(DISTINCT tick), MIN(captured_ns), MAX(captured_ns), MAX(wall_utc_ms) "
             "FROM screenshots"
         ).fetchone()
+        (events,) = db.execute("SELECT COUNT(*) FROM events").fetchone()
         gaps = dict(db.execute("SELECT reason, SUM(to_tick - from_tick + 1) FROM gaps GROUP BY reason ORDER BY reason"))
         seconds = (last - first + int(meta.get("period_ns", SECOND))) / SECOND if rows else 0.0
     beat = _beat(folder)
@@ -142,6 +143,7 @@ def status(folder: Path, clocks: Clocks | None = None) -> dict[str, Any]:
         "rows": rows,
         "ticks": ticks,
         "gaps": gaps,
+        "events": events,
         "pictures": len(pictures),
         "bytes": size,
         "seconds": seconds,
