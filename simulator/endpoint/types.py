@@ -56,7 +56,8 @@ class ModelChoice:
     ``model`` None asks the server for the one it serves; ``base_url`` None reads ``OPENAI_BASE_URL``. Decoding that is
     None is the provider's default: nothing is sent. ``image_side`` is the longest side of a picture in pixels,
     ``image_quality`` that of its JPEG. ``timeout_ns`` bounds a call with all of its retries, ``idle_timeout_ns`` the
-    silence of a stream. ``cassette`` is a file to replay calls from, or, with ``record``, to keep them in.
+    silence of a stream. ``cassette`` is a file to replay calls from, or, with ``record``, to keep them in. ``prices``:
+    see ``endpoint.prices``; without, a cost is unknown unless the server tells it.
     """
 
     model: str | None = None
@@ -75,6 +76,7 @@ class ModelChoice:
     cassette: Path | None = None
     record: bool = False
     key_variable: str = "OPENAI_API_KEY"
+    prices: Path | None = None
 
     def __post_init__(self) -> None:
         if self.record and self.cassette is None:
@@ -94,10 +96,23 @@ class ModelChoice:
         return {**chosen, **dict(self.extra_body)}
 
     @property
+    def replays(self) -> Path | None:
+        """The cassette that answers instead of a server."""
+        return None if self.record else self.cassette
+
+    @property
     def header(self) -> dict[str, Any]:
-        """For the header of a run log: all that bears on the answers or their time, in JSON; no key, no local path."""
+        """For the header of a run log: all that bears on the answers or their time, in JSON; no key, no local path.
+
+        Raises:
+            InputError: the cassette cannot be read.
+        """
         said: dict[str, Any] = {"model": self.model, "base_url": shown_url(self.base_url), "sent": self.decoding}
         said |= {name: getattr(self, name) for name in (*_RECIPE, *_PATIENCE)}
+        if self.replays is not None:
+            from simulator.endpoint.cassette import cassette_digest  # what most callers of this module never need
+
+            said["cassette"] = cassette_digest(self.replays)
         return said
 
     @property
@@ -169,18 +184,27 @@ class EndpointError(ProactError):
 
     Args:
         kind: one of ``ERROR_KINDS``.
-        sentence: what happened, without keys, and without the userinfo of an address.
+        sentence: what happened, without keys, and without the user's part of an address.
         status: the HTTP status, where one came.
         partial: the text that had come by then.
         waited_ns: how much of its time went to limits and back-off.
         retries: attempts beyond the first.
+        again: it may go better next time: what the client looks at, and nobody else.
+        retry_after_ns: how long the server asks to wait before.
+        told: the server's own words, for the client; they may hold anything, and are never shown.
     """
 
     def __init__(self, kind: ErrorKind, sentence: str, *, status: int | None = None, partial: str = "",
-                 waited_ns: int = 0, retries: int = 0) -> None:  # fmt: skip
+                 waited_ns: int = 0, retries: int = 0, again: bool = False, retry_after_ns: int | None = None,
+                 told: str = "") -> None:  # fmt: skip
         super().__init__(sentence)
         self.kind, self.sentence, self.status, self.partial = kind, sentence, status, partial
         self.waited_ns, self.retries = waited_ns, retries
+        self.again, self.retry_after_ns, self._told = again, retry_after_ns, told
+
+    def names(self, *words: str) -> bool:
+        """Whether the server's own words hold one of these."""
+        return any(word in self._told for word in words)
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.sentence}"

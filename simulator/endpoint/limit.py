@@ -1,0 +1,84 @@
+"""How many calls are in flight at once: fewer after a 429, slowly more again (additive increase, halving).
+
+Only "too many" says that there are too many: other server errors change nothing here. A call that began before the last
+halving says nothing new, and does not halve again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from simulator.timing.clock import pause, real_ns
+
+__all__ = ["Limit"]
+
+
+class Limit:
+    """Places for calls, first come first served. For one event loop.
+
+    Args:
+        most: the places there are when nobody complains.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most, self.now = most, float(most)
+        self.n_limited = 0
+        self._in_flight = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._halved_ns = self._closed_until_ns = 0
+
+    async def enter(self) -> int:
+        """Wait for a place; the ns that it took, 0 where one was free."""
+        if not self._waiting and self._in_flight < int(self.now) and real_ns() >= self._closed_until_ns:
+            self._in_flight += 1
+            return 0
+        begun = real_ns()
+        if self._waiting or self._in_flight >= int(self.now):
+            await self._queue()
+        else:
+            self._in_flight += 1
+        try:
+            while (left := self._closed_until_ns - real_ns()) > 0:
+                await pause(left)
+        except BaseException:
+            self.leave()
+            raise
+        return real_ns() - begun
+
+    async def _queue(self) -> None:
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except BaseException:
+            if place.done() and not place.cancelled():  # it was given, and nobody takes it
+                self.leave()
+            else:
+                self._waiting.remove(place)
+            raise
+
+    def leave(self) -> None:
+        """Give the place back."""
+        self._in_flight -= 1
+        self._admit()
+
+    def went_well(self) -> None:
+        """A call was answered: one place more for a round of calls."""
+        self.now = min(float(self.most), self.now + 1 / self.now)
+        self._admit()
+
+    def was_limited(self, began_ns: int, wait_ns: int) -> None:
+        """A call that began at ``began_ns`` (real time) met a 429 that asks everybody to wait ``wait_ns`` (or 0)."""
+        self.n_limited += 1
+        now = real_ns()
+        self._closed_until_ns = max(self._closed_until_ns, now + wait_ns)
+        if began_ns >= self._halved_ns:
+            self.now, self._halved_ns = max(1.0, self.now / 2), now
+
+    def _admit(self) -> None:
+        while self._waiting and self._in_flight < int(self.now):
+            place = self._waiting.popleft()
+            if not place.done():
+                self._in_flight += 1
+                place.set_result(None)
