@@ -58,6 +58,10 @@ class FakeMeter:
         """Add up waiting."""
         self.waited_ns += ns
 
+    def reported(self, within: str, stages: Mapping[str, int]) -> None:
+        """Count the stages told of."""
+        self.stages.update(dict.fromkeys(stages, 1))
+
     def note(self, key: str) -> None:
         """Count a note."""
         self.notes[key] += 1

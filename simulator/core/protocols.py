@@ -6,7 +6,7 @@ others can run on their own classes. What a scorer must do says ``scorers.base``
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
@@ -82,6 +82,12 @@ class Meter(Protocol):
 
     def waited(self, ns: int, *, retries: int = 0) -> None:
         """Report nanoseconds spent waiting for a rate limit or a back-off: charged, and told apart."""
+        ...
+
+    def reported(self, within: str, stages: Mapping[str, int]) -> None:
+        """Divide the time booked for the stage ``within``, in ns, as another process tells how it spent it; more than
+        was booked is not believed. The total stays as measured.
+        """
         ...
 
     def note(self, key: str) -> None:

@@ -8,7 +8,7 @@ start of the call. A ``SilentMeter`` is the same without a clock: in modelled ru
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from operator import index
@@ -110,6 +110,13 @@ class SilentMeter:
             self.throttle_ns += waited
             self.retries += tries
 
+    def reported(self, within: str, stages: Mapping[str, int]) -> None:
+        """See ``core.protocols.Meter``; without a clock there is nothing to divide."""
+        if {within, *stages} - set(STAGES):
+            raise ValueError(f"stages are {', '.join(STAGES)}")
+        if any(index(ns) < 0 for ns in stages.values()):
+            raise ValueError("a stage cannot take less than no time")
+
     def note(self, key: str) -> None:
         """See ``core.protocols.Meter``."""
         if not isinstance(key, str):
@@ -204,6 +211,21 @@ class CallMeter(SilentMeter):
         for name in dict.fromkeys(s.name for s in self._spans if not s.children):
             self.stages_ns[name] = self.stages_ns.get(name, 0) + now - self._last_ns
         self._last_ns = now
+
+    def reported(self, within: str, stages: Mapping[str, int]) -> None:
+        """See ``core.protocols.Meter``."""
+        super().reported(within, stages)
+        if self.closed or not stages:
+            return
+        self._touch()
+        self._boundary()
+        booked, told = self.stages_ns.get(within, 0), sum(stages.values())
+        if told > booked:  # another machine's clock is believed as far as ours agrees
+            self.note("stages_over_charge")
+            return
+        self.stages_ns[within] = booked - told
+        for name, ns in stages.items():
+            self.stages_ns[name] = self.stages_ns.get(name, 0) + ns
 
     def first_token(self) -> None:
         """See ``core.protocols.Meter``."""

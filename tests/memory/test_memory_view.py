@@ -1,7 +1,7 @@
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,6 +35,7 @@ class Counting:
     def first_token(self) -> None: ...
     def emit(self, offer: Offer) -> None: ...
     def waited(self, ns: int, *, retries: int = 0) -> None: ...
+    def reported(self, within: str, stages: Mapping[str, int]) -> None: ...
 
 
 def moment(n: int, known_ns: int, user: str = "u") -> tuple[Event, Label]:

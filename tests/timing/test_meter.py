@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from simulator.core.types import MS, Offer
-from simulator.timing.clock import pause
+from simulator.timing.clock import pause, rest
 from simulator.timing.meter import STAGES, CallMeter, SilentMeter
 
 
@@ -105,3 +105,30 @@ def test_one_call_without_a_price_makes_the_cost_unknown() -> None:
     meter.usage(tokens_in=5000)
     meter.usage(tokens_in=1, cost=0.01)
     assert meter.cost is None
+
+
+def test_what_another_process_tells_divides_a_stage_and_adds_nothing() -> None:
+    meter = CallMeter()
+    with meter.stage("model"):
+        rest(2 * MS)
+    booked = meter.stages_ns["model"]
+    meter.reported("model", {"retrieve": 400_000, "ocr": 600_000, "model": 1000})
+    assert meter.stages_ns == {"model": booked - 1_000_000, "retrieve": 400_000, "ocr": 600_000}
+    assert sum(meter.stages_ns.values()) == booked
+
+
+def test_more_than_was_booked_is_not_believed() -> None:
+    meter = CallMeter()
+    with meter.stage("model"):
+        pass
+    before = dict(meter.stages_ns)
+    meter.reported("model", {"ocr": 10**12})
+    assert meter.stages_ns == before
+    assert meter.notes == {"stages_over_charge": 1}
+
+
+@pytest.mark.parametrize("meter", [SilentMeter(), CallMeter()])
+@pytest.mark.parametrize("told", [{"think": 1}, {"ocr": -1}])
+def test_a_report_of_nonsense_is_refused(meter: SilentMeter, told: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="stage"):
+        meter.reported("model", told)
