@@ -207,7 +207,7 @@ def _keys(recorder: Recorder) -> Iterator[None]:
 
 
 async def _watch(recorder: Recorder, voice: Voice, done: asyncio.Event) -> None:
-    """Tell how it goes: a line on a terminal twice a second, elsewhere a sentence now and then, each trouble at once."""
+    """Tell how it goes: a line on a terminal, elsewhere a sentence now and then, and each trouble at once."""
     drawn = voice.progress.is_terminal
     told_ns, recorded_ns, trouble = real_ns(), real_ns(), None
     while not done.is_set():
