@@ -34,6 +34,7 @@ def app() -> App:
     from cyclopts import App
 
     from simulator.cli.environment import Environment
+    from simulator.cli.speak import Speaker
 
     tree = App(
         name="proact",
@@ -42,6 +43,7 @@ def app() -> App:
         help_format="markdown",
         help_epilogue=EPILOGUE,
         config=Environment(),
+        console=Speaker(),
         result_action="return_value",
     )
     for name, (where, help_) in COMMANDS.items():

@@ -82,12 +82,21 @@ def _listening(interrupt: Interrupt) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # only there can signals be heard
         yield
         return
-    before = {number: signal.signal(number, heard) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, heard) for number in _heard()}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _heard() -> list[signal.Signals]:
+    """The signals that end a run: also that of a terminal which was closed, unless somebody (nohup) ignores it."""
+    found = [signal.SIGINT, signal.SIGTERM]
+    closed = getattr(signal, "SIGHUP", None)  # Windows has none
+    if closed is not None and signal.getsignal(closed) is not signal.SIG_IGN:
+        found.append(closed)
+    return found
 
 
 def _tell(runs: dict[str, Played], options: Options, voice: Voice) -> int:

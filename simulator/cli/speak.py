@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import sys
@@ -10,7 +12,7 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["Voice", "claim_stdout", "plain"]
+__all__ = ["Speaker", "Voice", "claim_stdout", "plain"]
 
 _records: TextIO | None = None
 """Where JSON records go once stdout has been claimed for them; sys.stdout before."""
@@ -31,6 +33,33 @@ def plain(value: object) -> Text:
     return Text("".join(c if c.isprintable() or c == "\n" else "�" for c in str(value)))
 
 
+class Speaker(Console):
+    """A console whose reader may go away (``| head -1``, a closed terminal): what follows is not said, and the command
+    goes on.
+    """
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """As ever; a terminal that was closed is a reader that is gone."""
+        try:
+            super().print(*objects, **how)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            self.on_broken_pipe()
+
+    def on_broken_pipe(self) -> None:
+        """Say no more, and let nothing else that writes there find a broken pipe."""
+        self.quiet = True
+        _into_nothing(self.file)
+
+
+def _into_nothing(stream: Any) -> None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
+
+
 class Voice:
     """Where a command speaks. With ``as_json`` stdout carries one JSON record a line and nothing else."""
 
@@ -38,18 +67,21 @@ class Voice:
         self.as_json = as_json
         if os.environ.get("COLUMNS") == "0":  # some terminals say so; nothing fits into it
             del os.environ["COLUMNS"]
-        self.people = Console(stderr=as_json, highlight=False)
-        self.progress = Console(stderr=True, highlight=False)
+        self.people = Speaker(stderr=as_json, highlight=False)
+        self.progress = Speaker(stderr=True, highlight=False)
 
     def record(self, event: str, **fields: Any) -> None:
         """One JSON record, flushed; nothing without ``as_json``."""
         if self.as_json:
             out = _records or sys.stdout
             try:
-                out.write(json.dumps({"event": event, **fields}, ensure_ascii=False, allow_nan=False) + "\n")
-            except UnicodeEncodeError:  # half a surrogate pair, or a terminal without UTF-8: as an escape
-                out.write(json.dumps({"event": event, **fields}, allow_nan=False) + "\n")
-            out.flush()
+                try:
+                    out.write(json.dumps({"event": event, **fields}, ensure_ascii=False, allow_nan=False) + "\n")
+                except UnicodeEncodeError:  # half a surrogate pair, or a terminal without UTF-8: as an escape
+                    out.write(json.dumps({"event": event, **fields}, allow_nan=False) + "\n")
+                out.flush()
+            except BrokenPipeError:
+                _into_nothing(out)
 
     def tell(self, sentence: str, style: str = "") -> None:
         """A sentence for people, on stderr; never wrapped, so that a command or a path in it can be copied."""

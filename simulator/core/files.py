@@ -28,7 +28,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
-        raise InputError(path, "a text file in UTF-8") from error
+        raise InputError(path, "must be a text file in UTF-8") from error
 
 
 def json_lines(path: Path, *, keys_once: bool = False) -> Iterator[tuple[int, Any]]:

@@ -207,17 +207,17 @@ def load(path: Path) -> Taxonomy:
 
     raw = read_yaml(path) or {}
     if not isinstance(raw, dict):
-        raise InputError(path, "a mapping with the keys apps and titles")
+        raise InputError(path, "must be a mapping with the keys apps and titles")
     for key in raw:
         if key not in ("apps", "titles"):
             raise InputError(path, f"unknown key; {nearest(str(key), ('apps', 'titles'))}", value=key)
     apps, titles = raw.get("apps") or {}, raw.get("titles") or []
     if not isinstance(apps, dict):
-        raise InputError(path, "a mapping from names to classes", field="apps")
+        raise InputError(path, "must be a mapping from names to classes", field="apps")
     for name, kind in apps.items():
         _check_class(path, f"apps.{name}", kind)
     if not isinstance(titles, list):
-        raise InputError(path, "a list of {match: …, class: …}", field="titles")
+        raise InputError(path, "must be a list of {match: …, class: …}", field="titles")
     pairs = [_title_rule(path, i, rule) for i, rule in enumerate(titles)]
     return Taxonomy({str(k): v for k, v in apps.items()}, pairs)
 
@@ -225,7 +225,7 @@ def load(path: Path) -> Taxonomy:
 def _title_rule(path: Path, i: int, rule: object) -> tuple[str, str]:
     field = f"titles[{i}]"
     if not isinstance(rule, dict) or set(rule) != {"match", "class"} or not isinstance(rule["match"], str):
-        raise InputError(path, "a mapping with exactly the keys match (a text) and class", field=field)
+        raise InputError(path, "must be a mapping with exactly the keys match (a text) and class", field=field)
     _check_class(path, f"{field}.class", rule["class"])
     try:
         compile_pattern(rule["match"])

@@ -14,6 +14,7 @@ from simulator.core.durations import parse_duration
 from simulator.core.errors import InputError, UsageError
 from simulator.play.makers import Making, Named, agent_maker, memory_maker
 from simulator.runs.config import LATEST_ONLY, Settings, check_rules
+from simulator.runs.folder import read_run
 from simulator.runs.gate import Gate
 from simulator.runs.journal import empirical
 from simulator.runs.labels import Asks
@@ -132,9 +133,12 @@ def duration(option: str, text: str) -> int:
         UsageError: it is not one.
     """
     try:
-        return parse_duration(text)
+        ns = parse_duration(text)
     except ValueError as error:
         raise UsageError(f"--{option}: {error}") from error
+    if ns == 0 and option in ("timeout", "window"):
+        raise UsageError(f"--{option} {text}: a duration above 0 is wanted, such as 60s")
+    return ns
 
 
 async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = None,
@@ -204,6 +208,7 @@ def _read(play: Play, field: str, parse: Callable[[Any], T]) -> T:
 
 def _journal_of(run: Path, key: str) -> Path:
     """The log of the same unit in an earlier run."""
+    read_run(run)
     path = run / "units" / key / LOG
     if not path.exists():
         raise UsageError(f"--journal {run}: that run has no unit '{key}'")

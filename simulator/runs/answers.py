@@ -174,9 +174,7 @@ def _confidence(value: Any) -> float | None:
         raise _Nonsense(f"a confidence is of type {type(value).__name__}, not a number")
     sure: float = int.__int__(value) if isinstance(value, int) else float.__float__(value)
     if not 0 <= sure <= 1:  # NaN is not either
-        raise _Nonsense(
-            f"a confidence must lie between 0 and 1, not be {sure if isinstance(sure, float) else 'beyond'}"
-        )
+        raise _Nonsense(f"a confidence must lie between 0 and 1, not be {sure if abs(sure) < 1e15 else 'far beyond'}")
     return sure
 
 

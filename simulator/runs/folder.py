@@ -199,6 +199,10 @@ def read_run(path: Path) -> dict[str, Any]:
             raise TypeError("status, resolved or units are not what they should be")
         return run
     except OSError as error:
+        if not path.exists():
+            raise InputError(
+                path, "there is no such folder; a run folder is wanted, see `run folder:` of a run"
+            ) from error
         inner = sorted(f.parent.name for f in path.glob("*/run.json"))
         want = f"it holds runs, name one: {', '.join(inner[:8])}" if inner else "not a run folder: it has no run.json"
         raise InputError(path, want) from error

@@ -106,6 +106,8 @@ def unit_logs(run: Path) -> list[Path]:
     """
     if run.is_file():
         return [run]
+    if not run.exists():
+        raise InputError(run, "there is no such file or folder; a run folder is wanted")
     found = sorted(run.glob("units/*/decisions.jsonl")) or sorted(run.glob("decisions.jsonl"))
     if not found:
         raise InputError(run, "not a run folder: it holds no units/…/decisions.jsonl")

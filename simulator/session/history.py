@@ -40,7 +40,7 @@ __all__ = [
 
 COLUMNS = ("start", "end", "app", "title", "summary", "assistance", "help", "intention", "query", "id", "user")
 History = list[tuple[Event, Label | None]]
-Canonical = Callable[[str], str | None]
+Canonical = Callable[[str], str]
 
 _FARTHEST_S = 1e9
 _TRUE, _FALSE = frozenset({"1", "true", "yes"}), frozenset({"0", "false", "no"})
@@ -55,7 +55,7 @@ def read_table(
         path: ``.jsonl`` or ``.csv``.
         user: whose events they are, where no column says so.
         anchor_ns: UTC of time 0; needed when the table has calendar times.
-        canonical: maps what a table calls an intention to its category, None for an unknown one.
+        canonical: maps what a table calls an intention to its category; ``ValueError`` says what an unknown one may be.
         taxonomy: fills the category of an event.
 
     Raises:
@@ -143,11 +143,9 @@ def recorded_assists(reader: Reader, canonical: Canonical) -> list[Assist]:
     for number, start, end, assistance, intention, conversation, excluded in reader.table("events", columns):
         if not assistance or start is None or end is None or excluded is not None:
             continue
-        if intention is not None and (known := canonical(str(intention))) is None:
-            raise InputError(
-                reader.file, "unknown intention", field=f"events row {number}, user_intention", value=intention
-            )
-        category = None if intention is None else known
+        category = None
+        if intention is not None:
+            category = _category(canonical, reader.file, f"events row {number}, user_intention", intention)
         zero = reader.header.zero_ns
         out.append(Assist(start - zero, max(end, start) - zero, category, first_query(conversation)))
     return sorted(out, key=lambda a: (a.start_ns, a.end_ns))
@@ -214,8 +212,8 @@ def _event(
     if end > 0:
         raise InputError(where, "history must lie before the session's first snapshot", field="end", value=row["end"])
     intention = None
-    if (said := row.get("intention")) is not None and (intention := canonical(str(said))) is None:
-        raise InputError(where, "unknown intention", field="intention", value=said)
+    if (said := row.get("intention")) is not None:
+        intention = _category(canonical, where, "intention", said)
     app, title, summary, query = (_words(where, row, key) for key in ("app", "title", "summary", "query"))
     user = _words(where, row, "user") or user
     assistance = _truth(where, row, "assistance") or False
@@ -227,6 +225,13 @@ def _event(
     return event, label, assist
 
 
+def _category(canonical: Canonical, where: Path | str, field: str, said: object) -> str:
+    try:
+        return canonical(str(said))
+    except ValueError as error:
+        raise InputError(where, str(error), field=field, value=said) from None
+
+
 def _instant(where: str, row: Mapping[str, Any], key: str, anchor_ns: int | None) -> int:
     value = row.get(key)
     if value is None:
@@ -236,10 +241,12 @@ def _instant(where: str, row: Mapping[str, Any], key: str, anchor_ns: int | None
     except (TypeError, ValueError):
         pass
     except OverflowError:
-        raise InputError(where, "a number of seconds, within 31 years of the session", field=key, value=value) from None
+        raise InputError(
+            where, "must be a number of seconds, within 31 years of the session", field=key, value=value
+        ) from None
     else:
         if not math.isfinite(seconds) or isinstance(value, bool):
-            raise InputError(where, "a finite number of seconds", field=key, value=value)
+            raise InputError(where, "must be a finite number of seconds", field=key, value=value)
         if abs(seconds) > _FARTHEST_S:
             raise InputError(where, "seconds within 31 years of the session", field=key, value=value)
         return round(seconds * SECOND)
@@ -256,7 +263,7 @@ def _instant(where: str, row: Mapping[str, Any], key: str, anchor_ns: int | None
 def _id(where: str, row: Mapping[str, Any]) -> str | None:
     value = row.get("id")
     if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
-        raise InputError(where, "a text or a whole number", field="id", value=value)
+        raise InputError(where, "must be a text or a whole number", field="id", value=value)
     return str(value) if value or value == 0 else None
 
 
@@ -275,7 +282,7 @@ def _truth(where: str, row: Mapping[str, Any], key: str) -> bool | None:
 def _words(where: str, row: Mapping[str, Any], key: str) -> str | None:
     value = row.get(key)
     if value is not None and not isinstance(value, str):
-        raise InputError(where, "a text", field=key, value=value)
+        raise InputError(where, "must be a text", field=key, value=value)
     return value
 
 

@@ -82,7 +82,7 @@ class Header:
         field = f"screenshots row {row}, captured_ns"
         if type(captured) is not int:
             said = "NULL" if captured is None else captured
-            raise InputError(self.file, "an integer of nanoseconds", field=field, value=said)
+            raise InputError(self.file, "must be an integer of nanoseconds", field=field, value=said)
         if captured < last:
             raise InputError(self.file, f"time runs backwards here, after {last}", field=field, value=captured)
         if self._still_ns(last - self.zero_ns, captured - self.zero_ns) > FAR_NS:
@@ -231,7 +231,7 @@ class Reader:
             for i, column, kind in kinds:
                 if not kind.fits(row[i]):
                     field = f"{name} row {str(row[0])[:40]}, {column}"
-                    raise InputError(self.file, f"{kind.words}, and it is {_said(row[i])}", field=field)
+                    raise InputError(self.file, f"must be {kind.words}, and it is {_said(row[i])}", field=field)
         return [row[1:] for row in rows]
 
     def fetch(self, sql: str, args: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -271,10 +271,10 @@ class Reader:
         )
         for value in (first, last):
             if type(value) is not int:
-                raise InputError(self.file, "an integer of nanoseconds", field="captured_ns", value=value)
+                raise InputError(self.file, "must be an integer of nanoseconds", field="captured_ns", value=value)
         period = self._int(meta, "period_ns", SECOND)
         if not LEAST_PERIOD_NS <= period <= FAR_NS:
-            raise InputError(self.file, "a period from 1 ms to 7 days", field="meta.period_ns", value=period)
+            raise InputError(self.file, "must be a period from 1 ms to 7 days", field="meta.period_ns", value=period)
         anchor = self._int(meta, "utc_anchor_ns", None)
         if anchor is not None:
             try:
@@ -288,7 +288,7 @@ class Reader:
         gaps = self.table("gaps", ("from_tick", "to_tick", "reason"), order="from_tick, id")
         for tick in (tick for gap in gaps for tick in gap[:2]):
             if abs(tick) > _FARTHEST_NS // period:
-                raise InputError(self.file, "a tick within 31 years", field="gaps", value=tick)
+                raise InputError(self.file, "must be a tick within 31 years", field="gaps", value=tick)
         return Header(
             folder=self.folder,
             session=meta.get("session") or self.folder.absolute().name,
@@ -345,7 +345,7 @@ class Reader:
         try:
             return int(meta[key])
         except ValueError:
-            raise InputError(self.file, "a whole number", field=f"meta.{key}", value=meta[key]) from None
+            raise InputError(self.file, "must be a whole number", field=f"meta.{key}", value=meta[key]) from None
 
 
 def _said(value: object) -> str:

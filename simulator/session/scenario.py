@@ -41,14 +41,19 @@ def plays(paths: Sequence[Path]) -> list[Play]:
             of these. In a folder of many the scenarios are played; without any, the sessions.
 
     Raises:
-        InputError: any fault of a file, in one sentence that names it.
+        InputError: any fault of a file, in one sentence that names it; one that is named twice, since its session would
+            count twice in every figure.
     """
     out: list[Play] = []
     taken: set[str] = set()
+    named: set[Path] = set()
     for path in paths:
         with told(path):
             cases = _to_play(Path(path))
         for found in cases:
+            if (place := found.resolve()) in named:
+                raise InputError(found, "named twice; each scenario or session is played once")
+            named.add(place)
             with told(found):
                 made = _Case(found).plays()
             for play in made:
@@ -239,9 +244,9 @@ class _Case:
         for i, entry in enumerate(spec.history):
             path = base / entry
             if path.is_file() and path.suffix.lower() in (".jsonl", ".csv"):
-                parts.append(read_table(path, user, anchor, names.canonical, taxonomy))
+                parts.append(read_table(path, user, anchor, names.named, taxonomy))
             elif is_session(path):
-                parts.append(read_session(path, user, anchor, names.canonical, spec.segmentation, taxonomy))
+                parts.append(read_session(path, user, anchor, names.named, spec.segmentation, taxonomy))
             else:
                 want = "the folder of an earlier session, or an event table that exists (.jsonl or .csv)"
                 raise InputError(self.where, want, field=f"history[{i}]", value=entry)

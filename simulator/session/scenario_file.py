@@ -177,7 +177,7 @@ def _sentence(error: ValidationError, where: Path) -> InputError:
     field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in places).lstrip(".") or None
     value = fault.get("input")
     if places and places[-1] in _SCALARS:
-        return InputError(where, "a text, a number, true or false", field=field and field.rpartition(".")[0])
+        return InputError(where, "must be a text, a number, true or false", field=field and field.rpartition(".")[0])
     if fault["type"] == "extra_forbidden":
         known = _model_at(places[:-1]).model_fields
         return InputError(where, f"unknown key; {nearest(str(places[-1]), known)}", field=field)

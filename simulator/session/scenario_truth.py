@@ -46,12 +46,19 @@ class Intentions:
             return other
         return own
 
-    def check(self, where: Path, field: str, text: str) -> str:
-        """The category that a text names; InputError with the nearest for none."""
+    def named(self, text: str) -> str:
+        """The category that a text names; ValueError with the nearest for none."""
         found = self.canonical(text)
         if found is None:
-            raise InputError(where, f"unknown intention; {nearest(text, self.known)}", field=field, value=text)
+            raise ValueError(f"unknown intention; {nearest(text, self.known)}")
         return found
+
+    def check(self, where: Path, field: str, text: str) -> str:
+        """The category that a text names; InputError with the nearest for none."""
+        try:
+            return self.named(text)
+        except ValueError as error:
+            raise InputError(where, str(error), field=field, value=text) from None
 
 
 class StatedTruth:
@@ -106,7 +113,7 @@ class StatedTruth:
         )
 
     def _recorded(self) -> tuple[tuple[Opportunity, ...], tuple[Assist, ...], str]:
-        assists = tuple(recorded_assists(self.reader, self.names.canonical))
+        assists = tuple(recorded_assists(self.reader, self.names.named))
         columns = ("id", "opens_ns", "closes_ns", "intention", "acted_ns", "query", "weight", "origin")
         rows = self.reader.table("opportunities", columns, order="opens_ns, closes_ns, id")
         if not rows:

@@ -110,7 +110,7 @@ def _objects(where: str, raw: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     elif isinstance(raw, list):
         for i, one in enumerate(raw):
             if not isinstance(one, dict):
-                raise InputError(f"{where}[{i}]", "an object with event_id")
+                raise InputError(f"{where}[{i}]", "must be an object with event_id")
             yield f"{where}[{i}]", one
     elif isinstance(raw, dict):
         for user, events in raw.items():
@@ -124,12 +124,12 @@ def _objects(where: str, raw: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 else:
                     yield f"{where}, {user}", {"user": user, "event_id": event, **row}
     else:
-        raise InputError(where, "a list of objects, or a mapping by user")
+        raise InputError(where, "must be a list of objects, or a mapping by user")
 
 
 def _list(where: str, user: str, events: Any) -> list[Any]:
     if not isinstance(events, list):
-        raise InputError(where, "a list or a mapping of events", field=user)
+        raise InputError(where, "must be a list or a mapping of events", field=user)
     return events
 
 
@@ -138,7 +138,7 @@ def _remark(where: str, row: Mapping[str, Any]) -> Remark:
     try:
         number = int(str(event).strip())
     except ValueError:
-        raise InputError(where, "a whole number", field="event_id", value=event) from None
+        raise InputError(where, "must be a whole number", field="event_id", value=event) from None
     user, reason = _first(row, _USER), _first(row, _REASON)
     intention, platform, sure = _first(row, _INTENTION), _first(row, _PLATFORM), _first(row, ("confidence",))
     excluded = None
@@ -161,7 +161,7 @@ def _confidence(where: str, value: Any) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise InputError(where, "a number", field="confidence", value=value)
+        raise InputError(where, "must be a number", field="confidence", value=value)
     return number
 
 

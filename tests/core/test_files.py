@@ -35,7 +35,7 @@ def test_a_field_of_a_table_may_hold_the_end_of_a_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b"\xff\xfe", "x: a text file in UTF-8"),
+        (b"\xff\xfe", "x: must be a text file in UTF-8"),
         (None, "x: cannot be read \\(No such file"),
         (b"a\n1,2\n", "x, line 2: more fields than the head names"),
         (b"a,b,a\n1,2,3\n", "x: a: each column once"),

@@ -104,3 +104,19 @@ def test_a_place_that_cannot_be_written_is_one_sentence(proact: Any, tmp_path: P
     assert done.code == 2
     assert done.err.startswith("proact: ")
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("words", [("list", "metrics"), ("list", "metrics", "--json"), ("run", "--help"),
+                                   ("dataset", "check", DESKTOP)])  # fmt: skip
+def test_a_reader_of_stdout_that_goes_away_changes_no_exit_code(proact: Any, words: tuple[str, ...]) -> None:
+    with proact.start(*words) as running:
+        running.stdout.close()
+        assert (running.wait(timeout=20), running.stderr.read()) == (0, "")
+
+
+@pytest.mark.parametrize("json_", [(), ("--json",)])
+def test_a_run_whose_reader_goes_away_comes_to_its_end(proact: Any, tmp_path: Path, json_: tuple[str, ...]) -> None:
+    with proact.start("run", DESKTOP, "--agent", "silent", *RULES[:-1], *json_) as running:
+        running.stdout.close()
+        assert running.wait(timeout=20) == 0
+    assert (tmp_path / "run" / "scores.json").exists()

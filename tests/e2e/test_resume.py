@@ -77,15 +77,16 @@ def test_interrupted_it_saves_and_prints_the_command_that_goes_on(
     assert _log(tmp_path / "my out").read_bytes() == _log(tmp_path / "whole").read_bytes()
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
 def test_ctrl_c_stops_a_run_in_wall_time_at_once(
-    proact: Any, make_session: Callable[..., Path], tmp_path: Path
+    proact: Any, make_session: Callable[..., Path], tmp_path: Path, number: signal.Signals
 ) -> None:
     make_session(tmp_path / "s", 600)
     running = proact.start(
         "run", "s", "--agent", "silent", "--memory", "none", "--clock", "wall", "--out", "o", "--json"
     )
     assert '"launch"' in running.stdout.readline()
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     out, err = running.communicate(timeout=10)
     assert running.returncode == 130
     assert "done" not in out

@@ -134,7 +134,7 @@ def test_a_file_of_the_users_is_run_once_for_all_units(tmp_path: Path) -> None:
         f"with open({str(told)!r}, 'a') as told:\n    told.write('run ')\n"
         "class Mine:\n    inline = True\n    async def decide(self, seen):\n        return None\n"
     )
-    run([DESKTOP, DESKTOP / "scenario.yaml"], agent=f"{file}:Mine", out=tmp_path / "run", **MODELLED)
+    run([DESKTOP, DESKTOP / "trajectory.yaml"], agent=f"{file}:Mine", out=tmp_path / "run", **MODELLED)
     assert told.read_text() == "run "
 
 
@@ -163,6 +163,10 @@ def test_the_thread_of_a_plain_memory_ends_with_its_unit(tmp_path: Path) -> None
         ({"seed": "7"}, "seed: a whole number is wanted, not '7'"),
         ({"seed": -1}, "seed: a whole number from 0 is wanted, not -1"),
         ({"out": 7}, "out: a path is wanted, not 7"),
+        ({"timeout": "0s"}, "--timeout 0s: a duration above 0"),
+        ({"window": "0s"}, "--window 0s: a duration above 0"),
+        ({"latency": "from:nowhere", "clock": "modelled"}, "nowhere: there is no such file or folder"),
+        ({"journal": "nowhere", "clock": "journal"}, "nowhere: there is no such folder"),
         ({"journal": 7, "clock": "journal"}, "journal: a path is wanted, not 7"),
         ({"agent": Eager()}, r"agent: .*each unit gets one of its own.* is wanted, not an object of Eager"),
         ({"memory": 3}, "memory: .*not an object of int"),

@@ -147,5 +147,5 @@ def test_what_is_no_run_file_is_told(text: str, says: str, tmp_path: Path) -> No
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(InputError, match=says):
         read_run(tmp_path)
-    with pytest.raises(InputError, match="not a run folder"):
+    with pytest.raises(InputError, match="there is no such folder"):
         read_run(tmp_path / "nowhere")

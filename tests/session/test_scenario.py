@@ -361,7 +361,7 @@ def test_merge_keys_of_yaml_are_merged_and_may_be_overridden(tmp_path: Path) -> 
 
 ODD_ROWS = [
     ('{"start": -1e300, "end": -1}', "start: '-1e\\+300': seconds within 31 years"),
-    (f'{{"start": -{"9" * 400}, "end": -1}}', "start: '-9*…': a number of seconds, within 31 years"),
+    (f'{{"start": -{"9" * 400}, "end": -1}}', "start: '-9*…': must be a number of seconds, within 31 years"),
     (f'{{"start": -{"9" * 5000}, "end": -1}}', "not JSON .a number of thousands of digits"),
     (f'{{"start": -2, "end": -1, "title": {"[" * 100_000}', "nested too deeply"),
     ('{"start": -2, "end": -1, "id": ["x"]}', "id: .*a text or a whole number"),
@@ -497,13 +497,13 @@ def test_a_table_may_hold_events_of_other_users_each_labelled_by_their_own_quest
 
 
 BAD_TABLES = [
-    ('{"start": -5, "end": -1, "user": 7}', "line 1: user: '7': a text"),
+    ('{"start": -5, "end": -1, "user": 7}', "line 1: user: '7': must be a text"),
     ('{"start": -5, "end": -1, "id": "x"}\n{"start": -5, "end": -1, "id": "x"}', "line 2: id: 'x': each id once"),
     ('{"start": -5, "end": -9}', "line 1: end: '-9': the event ends before it starts"),
     ('{"start": -5, "end": 9}', "history must lie before the session's first snapshot"),
     ('{"start": -5}', "line 1: end: this column is missing"),
     ('{"start": -5, "end": -1, "tittle": "x"}', "tittle: unknown column; did you mean 'title'"),
-    ('{"start": -5, "end": -1, "intention": "Cooking"}', "intention: 'Cooking': unknown intention"),
+    ('{"start": -5, "end": -1, "intention": "Translaton"}', "unknown intention; did you mean 'Translation'"),
     ('{"start": "2025-10-08T08:00:00", "end": -1}', "an ISO time with zone"),
     ('{"start": NaN, "end": -1}', "not JSON"),
     ('{"start": "nan", "end": -1}', "a finite number"),
@@ -537,6 +537,15 @@ def test_the_hash_covers_recording_scenario_and_history(tmp_path: Path) -> None:
     second = _only(file).dataset_hash
     file.write_text("history: [past.jsonl]\nseed: 1\n", encoding="utf-8")
     assert len({first, second, _only(file).dataset_hash}) == 3
+
+
+def test_what_is_named_twice_is_refused(tmp_path: Path) -> None:
+    file = _scenario(tmp_path / "mon", "session: .")
+    _scenario(tmp_path / "tue", "session: .")
+    assert len(plays([tmp_path])) == 2
+    for paths in ([file, file], [tmp_path / "mon", file], [tmp_path, tmp_path / "tue" / ".." / "mon"]):
+        with pytest.raises(InputError, match="named twice; each scenario or session is played once"):
+            plays(paths)
 
 
 def test_the_published_schema_is_current() -> None:

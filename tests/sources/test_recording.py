@@ -125,9 +125,9 @@ def test_equal_pictures_share_one_reference_and_none_is_opened(tmp_path: Path) -
     ("value", "said"),
     [
         (0, "captured_ns: '0': time runs backwards here, after 2000000000"),
-        (1.5, "captured_ns: '1.5': an integer of nanoseconds"),
-        (float("inf"), "captured_ns: 'inf': an integer of nanoseconds"),
-        ("soon", "captured_ns: 'soon': an integer of nanoseconds"),
+        (1.5, "captured_ns: '1.5': must be an integer of nanoseconds"),
+        (float("inf"), "captured_ns: 'inf': must be an integer of nanoseconds"),
+        ("soon", "captured_ns: 'soon': must be an integer of nanoseconds"),
     ],
 )
 def test_time_that_runs_backwards_or_is_no_time_stops_with_a_sentence(tmp_path: Path, value: object, said: str) -> None:

@@ -74,8 +74,8 @@ def test_reasons_may_hold_odd_ends_of_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("x.csv", "user,reason\nada,game\n", "event_id: a whole number"),
-        ("x.csv", "event_id,confidence,intention\n1,nan,Translation\n", "confidence: 'nan': a number"),
+        ("x.csv", "user,reason\nada,game\n", "event_id: must be a whole number"),
+        ("x.csv", "event_id,confidence,intention\n1,nan,Translation\n", "confidence: 'nan': must be a number"),
         ("x.jsonl", '{"event_id": 1}\n{"event', "line 2: not JSON"),
         ("x.json", "3", "a list of objects, or a mapping"),
         ("x.txt", "", r"\.csv, \.json or \.jsonl"),
