@@ -1,0 +1,54 @@
+"""``proact live``: this screen into an agent, now; session and run log are kept together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+__all__ = ["LiveOptions", "live"]
+
+
+def _option(help_: str) -> Parameter:
+    return Parameter(help=help_)
+
+
+@Parameter(name="*")
+@dataclass
+class LiveOptions:
+    """The options of ``proact live``."""
+
+    agent: Annotated[str, _option("Name or path.py:Class, with parameters.")] = "prior"
+    memory: Annotated[str, _option("none, window, rag, graph, personas.")] = "rag"
+    past: Annotated[Path | None, _option("A scenario whose person, profile and history the agent gets.")] = None
+    user: Annotated[str | None, _option("Whose screen it is; default: as the past says.")] = None
+    for_: Annotated[str | None, Parameter(name="--for", help="How long, such as 10m; default: until Ctrl-C.")] = None
+    period: Annotated[str, _option("Time from one look to the next.")] = "1s"
+    monitor: Annotated[int | None, _option("The monitor that is watched, from 1; default: the first.")] = None
+    exclude: Annotated[Path | None, _option("A YAML file of what is left out, on top of the built-in list.")] = None
+    screen_command: Annotated[str | None, _option('Writes a picture to its stdout, such as "grim -t ppm -".')] = None
+    portal: Annotated[bool, Parameter(help="Capture through the desktop's sharing dialog.", negative="")] = False
+    policy: Annotated[str | None, _option("When the agent is slower than the screen: latest_only, overlap:4, ….")] = (
+        None
+    )
+    gate: Annotated[str | None, _option("What of repeated offers is shown: standard, off or window:30s.")] = None
+    timeout: Annotated[str, _option("Limit of one decision.")] = "60s"
+    window: Annotated[str | None, _option("How far back the history view reaches, such as 5min.")] = None
+    seed: Annotated[int | None, _option("Seed of the agent's chance.")] = None
+    fallback: Annotated[Path | None, _option("A recording to play, visibly, where the screen cannot be had.")] = None
+    yes: Annotated[bool, Parameter(help="The text on what is recorded was read: do not ask.", negative="")] = False
+    json: Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")] = False
+
+
+def live(folder: Path, /, *, options: LiveOptions | None = None) -> int:
+    """Play this screen into an agent, now: it is recorded, and what the agent offers is shown.
+
+    FOLDER gets the session, a scenario file and the run folder: `proact score FOLDER/run` scores it again, and
+    `proact run FOLDER --clock journal --journal FOLDER/run` replays it. Ctrl-C ends it. This terminal is left out of
+    what is recorded, and so is what the exclusion list names.
+    """
+    from simulator.cli.live_playing import play  # what plays and records is imported when it is needed
+
+    return play(folder, options or LiveOptions())

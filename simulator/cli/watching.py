@@ -1,0 +1,140 @@
+"""What a person sees of a live run in the terminal: suggestions as they reach the user, and one line of how it goes."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from rich.live import Live
+from rich.text import Text
+
+from simulator.cli.speak import Voice, plain
+from simulator.core.types import MS, SECOND
+from simulator.play.player import Watcher
+from simulator.runs.engine import Engine
+from simulator.runs.flights import Flight
+from simulator.runs.folder import RunFolder
+from simulator.runs.gate import Gate, Surfacing
+from simulator.runs.records import Kind
+from simulator.runs.unit import UnitPlan, UnitResult
+from simulator.timing.audit import percentile
+
+__all__ = ["Spectator", "titled"]
+
+_LATENCIES = 600
+
+
+def titled(mark: str) -> Callable[[], None]:
+    """Put the mark into the title of the terminal, so that a recorder can leave its window out; undo by calling.
+
+    Where the terminal keeps a stack of titles its own comes back; elsewhere it is left empty.
+    """
+    if not sys.stderr.isatty():
+        return lambda: None
+    sys.stderr.write(f"\x1b[22;0t\x1b]0;{mark}\x07")
+    sys.stderr.flush()
+
+    def undo() -> None:
+        sys.stderr.write("\x1b]0;\x07\x1b[23;0t")
+        sys.stderr.flush()
+
+    return undo
+
+
+class Spectator(Watcher):
+    """A context manager around a run that is watched while it goes on.
+
+    Args:
+        voice: where suggestions are told.
+        badge: what is being watched, such as ``LIVE`` or ``REPLAY``: stands in front of every line.
+        gate: what of repeated offers reaches a person.
+        how: how the recording is doing, as text; empty where there is none.
+    """
+
+    def __init__(self, voice: Voice, badge: str, gate: Gate, how: Callable[[], str] = str) -> None:
+        self._voice, self._badge, self._how = voice, badge, how
+        self._rule = Surfacing(gate)
+        self._engine: Engine | None = None
+        self._latencies: deque[int] = deque(maxlen=_LATENCIES)
+        self._n_told = 0
+        self._state = "agent and memory are getting ready"
+        self._line = Live(get_renderable=self._draw, console=voice.progress, refresh_per_second=4, transient=True)
+
+    def __enter__(self) -> Spectator:
+        if self._voice.progress.is_terminal:
+            self._line.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._voice.progress.is_terminal:
+            self._line.__exit__(kind, error, trace)
+
+    def launched(self, folder: RunFolder, missing: Sequence[UnitPlan]) -> None:
+        """See ``Watcher``."""
+        self._voice.record("launch", run=str(folder.path), units=len(folder.plans), to_play=len(missing))
+
+    def engine(self, engine: Engine) -> None:
+        """See ``Watcher``."""
+        self._engine, self._state = engine, "watching"
+        engine.books.listener = self._decided
+
+    def beat(self) -> None:
+        """Half a minute has passed: said where no line is drawn."""
+        if not self._voice.progress.is_terminal and not self._voice.as_json:
+            self._voice.tell(self._draw().plain)
+
+    def unit_done(self, plan: UnitPlan, result: UnitResult) -> None:
+        """See ``Watcher``."""
+        self._voice.record("unit", key=plan.key, error=result.error, tally=dict(result.tally))
+        if result.error not in (None, "interrupted"):
+            self._voice.tell(f"unit {plan.key}: {result.error}", "red")
+
+    def _decided(self, flight: Flight, kind: Kind, ended_ns: int) -> None:
+        answer, snapshot = flight.answer, flight.snapshot
+        assert answer is not None
+        assert snapshot is not None
+        self._latencies.append(ended_ns - snapshot.captured_ns)
+        if kind is Kind.SILENT:
+            self._rule.silence()
+        elif kind is Kind.OFFER:
+            for offer, at in answer.offers:
+                arrival = flight.started_ns + at
+                if self._rule.offer(flight.seq, offer.intention, arrival):
+                    self._told(offer.intention, offer.text, offer.confidence, arrival, arrival - snapshot.captured_ns)
+
+    def _told(self, intention: str, text: str, confidence: float | None, t_ns: int, latency_ns: int) -> None:
+        self._n_told += 1
+        self._voice.record(
+            "suggestion", t_s=round(t_ns / SECOND, 3), intention=intention, text=text, confidence=confidence,
+            latency_ms=round(latency_ns / MS, 1),
+        )  # fmt: skip
+        if not self._voice.as_json:
+            sure = "" if confidence is None else f", {confidence:.0%} sure"
+            head = f"{_clock(t_ns)} {self._badge} {intention}: "
+            said = plain(head + text)
+            said.stylize("bold", 0, len(head))
+            said.append(f"  ({latency_ns / MS:.0f} ms after the screen was seen{sure})", "dim")
+            self._voice.say(said)
+
+    def _draw(self) -> Text:
+        said = [f"{self._badge}: {self._state}"]
+        if self._engine is not None:
+            tally = self._engine.books.tally
+            said = [
+                f"{self._badge}: {tally.released} snapshots, {tally.decisions} decisions, {self._n_told} suggestions"
+            ]
+            said += [f"{tally.errors} errors"] if tally.errors else []
+            if self._latencies:
+                p50, p95 = (percentile(self._latencies, q) / MS for q in (50, 95))
+                said.append(f"latency p50 {p50:.0f} ms, p95 {p95:.0f} ms")
+        how = self._how()
+        return plain("; ".join([*said, how] if how else said))
+
+
+def _clock(t_ns: int) -> str:
+    seconds = t_ns // SECOND
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
