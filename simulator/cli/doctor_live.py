@@ -11,13 +11,14 @@ import anyio
 
 from simulator.cli.doctor import Finding
 from simulator.cli.live import LiveOptions
-from simulator.cli.live_playing import Desk, open_desk
+from simulator.cli.live_playing import Feed
 from simulator.cli.speak import Voice
 from simulator.core.errors import ProactError
 from simulator.core.types import MS, SECOND
 from simulator.play.assemble import Choice
 from simulator.play.live import LiveFolder, Records, play_live
 from simulator.play.player import Played
+from simulator.recorder import screens, windows
 from simulator.recorder.frames import ScreenLost
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Summary
@@ -33,18 +34,18 @@ _SNAPSHOTS_NS = 4 * SECOND
 
 def look_live(options: LiveOptions, voice: Voice) -> Iterator[Finding]:
     """All findings, in order; what was recorded for them is removed."""
-    try:
-        desk = open_desk(options, voice)
-    except ProactError as error:
-        yield Finding("screen", "missing", str(error))
-        return
-    yield _capture(desk)
-    yield _windows(desk)
     with tempfile.TemporaryDirectory(prefix="proact-doctor-") as folder:
         place = LiveFolder(Path(folder) / "live")
         try:
+            feed = Feed(place, options, voice)
+        except ProactError as error:
+            yield Finding("screen", "missing", str(error))
+            return
+        yield _capture(options)
+        yield _windows()
+        try:
             place.begin(options.past, options.user)
-            played = anyio.run(_live, place, options, desk)
+            played = anyio.run(_live, place, options, feed)
         except ProactError as error:
             yield Finding("agent", "missing", str(error))
             return
@@ -52,37 +53,43 @@ def look_live(options: LiveOptions, voice: Voice) -> Iterator[Finding]:
     yield Finding("page", "note", "none in this version: suggestions are shown in the terminal")
 
 
-def _capture(desk: Desk) -> Finding:
+def _capture(options: LiveOptions) -> Finding:
+    numbers = None if options.monitor is None else [options.monitor]
+    kept = screens.KeptScreen(screens.choose(command=options.screen_command, portal=options.portal), monitors=numbers)
     took = []
     try:
         for _ in range(_GRABS):
             begun = real_ns()
-            frames = desk.screen.look()
+            frames = kept.look()
             took.append(real_ns() - begun)
+        name = kept.screen.name if kept.screen is not None else "screen"
     except ScreenLost as error:
         return Finding("capture", "missing", f"{error.reason}: {error.detail}")
+    finally:
+        kept.close()
     sizes = ", ".join(f"{f.width}x{f.height}" for f in frames)
     first, typical = took[0] / MS, percentile(took[1:], 50) / MS
-    name = desk.screen.screen.name if desk.screen.screen is not None else "screen"
     return Finding("capture", "ok", f"{name}: {sizes} in {typical:.1f} ms, the first in {first:.0f} ms")
 
 
-def _windows(desk: Desk) -> Finding:
+def _windows() -> Finding:
     """Whether windows are told; no title or application is named."""
-    front, visible = desk.windows.foreground(), desk.windows.visible()
+    found = windows.choose()
+    front, visible = found.foreground(), found.visible()
+    found.close()
     said = "the one in front is known" if front is not None else "none is in front, or it cannot be told"
     if visible is None:
         return Finding(
-            "windows", "note", f"{desk.windows.name}: which are visible cannot be told: exclusions stop the recording"
+            "windows", "note", f"{found.name}: which are visible cannot be told: exclusions stop the recording"
         )
-    return Finding("windows", "ok", f"{desk.windows.name}: {len(visible)} visible; {said}")
+    return Finding("windows", "ok", f"{found.name}: {len(visible)} visible; {said}")
 
 
-async def _live(place: LiveFolder, options: LiveOptions, desk: Desk) -> Played:
+async def _live(place: LiveFolder, options: LiveOptions, feed: Feed) -> Played:
     choice = Choice([], agent=options.agent, memory=options.memory, timeout=options.timeout)
 
     def make(folder: Path, **given: Any) -> Records:
-        return _Brief(Recorder(folder, desk.screen, desk.windows, rules=desk.rules, **given))
+        return _Brief(feed.made(folder, **given))
 
     return await play_live(place, choice, make)
 

@@ -11,66 +11,56 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import anyio
 
 from simulator.cli.live import LiveOptions
+from simulator.cli.record import Options as RecordOptions
+from simulator.cli.recording import agree, keys, recorder_for
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
 from simulator.cli.watching import Spectator, titled
 from simulator.core.errors import ProactError, UsageError
 from simulator.core.types import MS, SECOND
 from simulator.play.assemble import Choice, duration
-from simulator.play.live import LiveFolder, Records, play_live
+from simulator.play.live import LiveFolder, play_live
 from simulator.play.makers import agent_maker, memory_maker
 from simulator.play.player import Played
 from simulator.play.player import play as play_recorded
-from simulator.recorder import consent, screens, windows
-from simulator.recorder.exclusions import OWN_MARK, Exclusions
-from simulator.recorder.frames import ScreenLost
+from simulator.recorder.exclusions import OWN_MARK
 from simulator.recorder.recorder import Recorder
-from simulator.recorder.screens import KeptScreen
+from simulator.recorder.shots import Shot
 from simulator.runs.engine import Interrupt
 from simulator.runs.gate import Gate
 from simulator.timing.clock import pause
 from simulator.timing.tasks import beside
 
-__all__ = ["Desk", "open_desk", "play"]
+__all__ = ["Feed", "play"]
 
 _LOST_NS = 10 * SECOND  # how long a screen may be gone before a fallback takes over
 _LOOK_NS = 500 * MS
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """What there is to record: a screen that works, and who knows the windows on it."""
+class Feed:
+    """A recorder that is made, and tried, before anybody is there to be told of its shots."""
 
-    screen: KeptScreen
-    windows: windows.Windows
-    rules: Exclusions
+    def __init__(self, place: LiveFolder, options: LiveOptions, voice: Voice) -> None:
+        given = RecordOptions(
+            period=options.period, monitor=None if options.monitor is None else [options.monitor],
+            exclude=options.exclude, screen_command=options.screen_command, portal=options.portal,
+        )  # fmt: skip
+        self._shot: Callable[[Shot], None] = lambda shot: None
+        self._gap: Callable[[int, int, str], None] = lambda start, end, why: None
+        self.recorder = recorder_for(
+            place.session, given, voice, session=place.name, on_shot=lambda shot: self._shot(shot),
+            on_gap=lambda start, end, why: self._gap(start, end, why),
+        )  # fmt: skip
 
-
-def open_desk(options: LiveOptions, voice: Voice) -> Desk:
-    """Choose the screen, look at it once, and say what looks wrong.
-
-    Raises:
-        UsageError: there is no screen to be had, and why.
-        InputError: a fault of the exclusion file.
-    """
-    rules = Exclusions.load(options.exclude)
-    make = screens.choose(command=options.screen_command, portal=options.portal)
-    try:
-        screen = make()
-    except ScreenLost as error:
-        raise UsageError(f"the screen cannot be captured: {error.detail}") from None
-    try:
-        for sentence in screens.self_test(screen):
-            voice.tell(sentence, "yellow")
-    finally:
-        screen.close()
-    numbers = None if options.monitor is None else [options.monitor]
-    return Desk(KeptScreen(make, monitors=numbers), windows.choose(), rules)
+    def made(self, folder: Path, *, session: str, user: str, on_shot: Callable[[Shot], None],
+             on_gap: Callable[[int, int, str], None]) -> Recorder:  # fmt: skip
+        """See ``play.live.MakeRecorder``."""
+        self._shot, self._gap, self.recorder.user = on_shot, on_gap, user
+        return self.recorder
 
 
 def play(folder: Path, options: LiveOptions) -> int:
@@ -82,17 +72,16 @@ def play(folder: Path, options: LiveOptions) -> int:
     limit = None if options.for_ is None else duration("for", options.for_)
     if options.fallback is not None and not options.fallback.exists():
         raise UsageError(f"--fallback {options.fallback}: there is no such recording")
+    place = LiveFolder(folder)
     try:
-        desk = open_desk(options, voice)
+        feed = Feed(place, options, voice)
     except ProactError as error:
         if options.fallback is None:
             raise
         return _fall_back(folder, options, voice, gate, f"no live screen: {error}")
-    ask = input if sys.stdin is not None and sys.stdin.isatty() else None
-    consent.obtain(consent.RECORDING, yes=options.yes, say=lambda said: voice.tell(said), ask=ask)
-    place = LiveFolder(folder)
+    agree(voice, yes=options.yes)
     place.begin(options.past, options.user)
-    run = _Run(place, options, voice, gate, desk, limit)
+    run = _Run(place, options, voice, gate, feed, limit)
     undo = titled(OWN_MARK)
     try:
         played = anyio.run(run.play)
@@ -112,9 +101,8 @@ class _Run:
     options: LiveOptions
     voice: Voice
     gate: Gate
-    desk: Desk
+    feed: Feed
     limit_ns: int | None
-    recorder: Recorder | None = None
     lost: bool = False
     warned: bool = field(default=False)
 
@@ -124,36 +112,26 @@ class _Run:
         choice = Choice([], agent=o.agent, memory=o.memory, policy=o.policy, gate=o.gate, seed=o.seed,
                         timeout=o.timeout, window=o.window)  # fmt: skip
         period = duration("period", o.period)
-        with Spectator(self.voice, "LIVE", self.gate, self._how) as spectator, _hearing(self._stop, interrupt):
+        recorder = self.feed.recorder
+        with (Spectator(self.voice, "LIVE", self.gate, self._how) as spectator, keys(recorder),
+              _hearing(recorder.stop, interrupt)):  # fmt: skip
             async with beside(self._watch, partial(_beat, spectator)):
-                return await play_live(self.place, choice, self._make, period_ns=period, watcher=spectator,
+                return await play_live(self.place, choice, self.feed.made, period_ns=period, watcher=spectator,
                                        interrupt=interrupt)  # fmt: skip
-
-    def _make(self, folder: Path, **given: Any) -> Records:
-        desk, period = self.desk, duration("period", self.options.period)
-        self.recorder = Recorder(folder, desk.screen, desk.windows, period_ns=period, rules=desk.rules, **given)
-        return self.recorder
-
-    def _stop(self) -> None:
-        if self.recorder is not None:
-            self.recorder.stop()
 
     def _how(self) -> str:
         """How the recording is doing."""
-        if self.recorder is None:
-            return ""
-        facts = self.recorder.facts
+        facts = self.feed.recorder.facts
         said = [] if facts.last_tick_age_s is None else [f"last look {facts.last_tick_age_s:.1f} s ago"]
         said += [f"NOT RECORDING ({facts.trouble})"] if facts.trouble else []
         return ", ".join(said)
 
     async def _watch(self) -> None:
         """End after the time that was given, or when the screen has been gone too long; warn of our own window."""
-        lost_ns = 0
+        lost_ns, recorder = 0, self.feed.recorder
         while True:
             await pause(_LOOK_NS)
-            recorder = self.recorder
-            if recorder is None or recorder.facts.last_tick_age_s is None:
+            if recorder.facts.last_tick_age_s is None:
                 continue
             if self.limit_ns is not None and recorder.now_ns() >= self.limit_ns:
                 recorder.stop()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from simulator.recorder.frames import Screen
     from simulator.recorder.screener import Screener
 
-__all__ = ["LEAST_PERIOD_NS", "agree", "listening", "record_all", "recorder_for", "sentence"]
+__all__ = ["LEAST_PERIOD_NS", "agree", "keys", "listening", "record_all", "recorder_for", "sentence"]
 
 LEAST_PERIOD_NS = SECOND // 50
 _TELL_NS = 30 * SECOND  # how often a sentence is told where no line can be drawn
@@ -153,7 +153,7 @@ async def _run(recorder: Recorder, for_ns: int | None, voice: Voice) -> Summary:
     done = asyncio.Event()
     watcher = asyncio.create_task(_watch(recorder, voice, done))
     try:
-        with listening(recorder.stop), _keys(recorder):
+        with listening(recorder.stop), keys(recorder):
             return await recorder.run(for_ns)
     finally:
         done.set()
@@ -182,7 +182,7 @@ def listening(stop: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def _keys(recorder: Recorder) -> Iterator[None]:
+def keys(recorder: Recorder) -> Iterator[None]:
     """``p`` and Enter pause and resume, where there is a terminal to type at."""
 
     def typed() -> None:
