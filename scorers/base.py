@@ -7,11 +7,12 @@ scores of one session and, from the counts pooled over sessions, those of the ru
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from scorers.interrupted import truth_as_played
+from scorers.matching import Content
 from simulator.core.errors import UsageError, nearest, quote
 from simulator.core.protocols import Embedder
 from simulator.core.registry import Registry
@@ -37,6 +38,8 @@ __all__ = [
 PROTOCOLS = ("stream", "moments", "trajectory")
 FEW = 10
 """A figure that rests on fewer events than this is flagged ``few`` and shown greyed."""
+RUN = ("agent", "memory", "memory_mode", "policy", "clock", "latency")
+"""Fields of a log's header that say what was run."""
 NOT_PLAYED = "no unit was played"
 """Why a run without a played unit has no figure."""
 
@@ -123,12 +126,14 @@ class Context:
         gate: what surfaces.
         embedder: for similarities and the matcher ``embedding>=θ``; None leaves those out, with the reason.
         twins: by unit key, the same agent's run with zero charge; F1_instant needs it.
+        judge: for the matcher ``judge``: gives it for the unit of that key, whose profile it knows.
     """
 
     protocol: str = "stream"
     gate: Gate = STANDARD
     embedder: Embedder | None = None
     twins: Mapping[str, Unit] = field(default_factory=dict)
+    judge: Callable[[str], Content] | None = None
 
 
 @runtime_checkable
@@ -198,6 +203,7 @@ def score_run(
     names: Sequence[str] | None = None,
     embedder: Embedder | None = None,
     twins: Mapping[str, Unit] | None = None,
+    judge: Callable[[str], Content] | None = None,
 ) -> dict[str, Any]:
     """Score the sessions of one run; the result is what ``scores.json`` holds.
 
@@ -213,9 +219,10 @@ def score_run(
         names: scorer specs, such as ``realtime`` or ``pira:matcher=embedding>=0.8``; None takes those of the protocol.
         embedder: for similarities; None leaves them out with a reason.
         twins: by unit key, the zero-charge run of the same agent.
+        judge: see ``Context``.
 
     Returns:
-        ``schema, protocol, gate, latency_source, n_units, counts, scores {metric: value or null}, details {metric:
+        ``schema, protocol, gate, latency_source, run, n_units, counts, scores {metric: value or null}, details {metric:
         {value, n, unit, reason, …}}, reference {scorer: rows}, units {key: {counts, scores, …}}``, all JSON-ready.
 
     Raises:
@@ -230,13 +237,14 @@ def score_run(
     played = [u for u in units if _was_played(u)]
     whole = {u.key for u in played if u.log.complete}  # a twin played on where its unit was cut short
     twins = {key: twin for key, twin in (twins or {}).items() if _was_played(twin) and key in whole}
-    context = Context(protocol, Gate.parse(gate), embedder, twins)
+    context = Context(protocol, Gate.parse(gate), embedder, twins, judge)
     known = [u for u in played if (u.truth.intents is not None if protocol == "trajectory" else u.truth.known)]
     result: dict[str, Any] = {
         "schema": 1,
         "protocol": protocol,
         "gate": context.gate.text,
         "latency_source": " + ".join(sorted({str(u.log.header.get("latency_source", "unknown")) for u in units})),
+        "run": _run_of(units),
         "sees_truth": any(bool(u.log.header.get("sees_truth")) for u in units),
         "n_units": len(units),
         "counts": {**_counts(units), "sessions_without_truth": len(played) - len(known)},
@@ -255,6 +263,12 @@ def score_run(
         elif not played:
             _put(result, name, [Score(m, None, 0, NOT_PLAYED) for m in scorer.metrics if protocol in m.protocols])
     return result
+
+
+def _run_of(units: Sequence[Unit]) -> dict[str, str]:
+    """What was run, as the logs say; where units differ in it, all there is."""
+    found = {k: {str(u.log.header[k]): None for u in units if u.log.header.get(k) is not None} for k in RUN}
+    return {k: " + ".join(values) for k, values in found.items() if values}
 
 
 def _was_played(unit: Unit) -> bool:
@@ -296,6 +310,7 @@ def _counts(units: Sequence[Unit]) -> dict[str, int]:
         "after_end": sum(int(((u.log.flags & Flag.AFTER_END) != 0).sum()) for u in units),
         "interrupted": sum(not u.log.complete for u in units),
         "torn": sum(u.log.torn for u in units),
+        "never_seen": sum(int((u.log.end or {}).get("never_seen", 0)) for u in units),
         "seconds_played": round(sum(u.truth.end_ns for u in units) / SECOND),
         "not_played": n_all - len(units),
     }

@@ -126,14 +126,19 @@ class ByEmbedding:
         return lambda i, js: (rows[said[js]] @ rows[wanted[i]] >= self._threshold).astype(bool)
 
 
-def content(name: str, embedder: Embedder | None) -> Content:
-    """The matcher of that name: ``category`` or ``embedding>=0.8``.
+def content(name: str, embedder: Embedder | None, judge: Content | None = None) -> Content:
+    """The matcher of that name: ``category``, ``embedding>=0.8``, or ``judge`` where one is given (``scorers.judge``).
 
     Raises:
-        UsageError: unknown, or it needs an embedder that was not given.
+        UsageError: unknown, or it needs an embedder or a judge that was not given.
     """
     if name == "category":
         return ByCategory()
+    if name == "judge":
+        if judge is None:
+            raise UsageError("matcher 'judge' is for the scorer pira, and needs a model: proact score RUN "
+                             "--scorer pira:matcher=judge --judge-model NAME")  # fmt: skip
+        return judge
     if name.startswith("embedding>="):
         if embedder is None:
             raise UsageError(f"matcher {quote(name)} needs an embedder")
@@ -141,7 +146,7 @@ def content(name: str, embedder: Embedder | None) -> Content:
             return ByEmbedding(embedder, float(name.removeprefix("embedding>=")))
         except ValueError as error:
             raise UsageError(f"matcher {quote(name)}: the threshold is not a number") from error
-    raise UsageError(f"unknown matcher {quote(name)}; {nearest(name, ['category', 'embedding>=0.8'])}")
+    raise UsageError(f"unknown matcher {quote(name)}; {nearest(name, ['category', 'embedding>=0.8', 'judge'])}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from scorers.base import Context, Metric, Score, Unit, scorers
 from scorers.figures import Ratio, Sheet, harmonic
+from scorers.judge import JudgeFailed
 from scorers.matching import Content, content, maximum
 from scorers.samples import Sample, set_score
 from simulator.core.errors import UsageError, quote
@@ -49,6 +50,8 @@ class Trajectory:
     samples: Mapping[str, Sample]
     n_listed: int
     shown: Mapping[str, Any]
+    matcher: str
+    unjudged: str | None = None  # why there are no samples
 
 
 def _metrics() -> tuple[Metric, ...]:
@@ -78,7 +81,8 @@ class Pira:
     """The paper's score.
 
     Args:
-        matcher: ``category`` or ``embedding>=0.8``.
+        matcher: ``category``, ``embedding>=0.8``, or ``judge``: a language model, see ``scorers.judge``. Where that
+            left a sample unjudged there is no figure: scoring again asks for what is missing, and for nothing else.
     """
 
     protocols = _TRAJECTORY
@@ -90,8 +94,18 @@ class Pira:
 
     def tally(self, unit: Unit, context: Context) -> Trajectory:
         """Match both predicted sets of one sample."""
-        kind = content(self.matcher, context.embedder)
+        judge = context.judge(unit.key) if context.judge is not None and self.matcher == "judge" else None
+        kind = content(self.matcher, context.embedder, judge)
         listed = true_intents(unit)
+        try:
+            return self._matched(unit, kind, listed)
+        except JudgeFailed as failed:
+            return Trajectory({}, len(listed), {"unjudged": str(failed)}, self._named(kind), str(failed))
+
+    def _named(self, kind: Content) -> str:
+        return kind.name if self.matcher == "judge" else self.matcher
+
+    def _matched(self, unit: Unit, kind: Content, listed: Sequence[Intent]) -> Trajectory:
         true, same_as = _merged([Entry(i.intention or i.text, i.text) for i in listed], kind)
         samples, shown = {}, {}
         for name in _SETS:
@@ -109,12 +123,18 @@ class Pira:
                 for j, e in enumerate(entries)
             ]
         told = [{"text": i.text, "counted_as": true[at].text} for i, at in zip(listed, same_as, strict=True)]
-        return Trajectory(samples, len(listed), {"true": told, **shown})
+        return Trajectory(samples, len(listed), {"true": told, **shown}, self._named(kind))
 
     def figures(self, tallies: Sequence[Trajectory]) -> list[Score]:
         """Macro averages over samples, in percent."""
         sheet = Sheet(self.metrics)
-        said: dict[str, Any] = {"matcher": f"matcher={self.matcher}, not official"}
+        names = list(dict.fromkeys(t.matcher for t in tallies)) or [self.matcher]
+        said: dict[str, Any] = {"matcher": f"matcher={' and '.join(names)}, not official"}
+        if unjudged := [t.unjudged for t in tallies if t.unjudged is not None]:
+            why = f"{len(unjudged)} of {len(tallies)} samples unjudged: {unjudged[0]}; score again to ask for them"
+            for metric in self.metrics:
+                sheet.put(metric.name, None, 0, why, **said)
+            return sheet.scores()
         n_true: dict[str, Any] = {"n_true": sum(t.samples["retained"].true for t in tallies)}
         n_true["n_true_before_merging"] = sum(t.n_listed for t in tallies)
         for kind in _SETS:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from memory.embed import HashEmbedder
 from scorers.base import Unit, score_run
+from scorers.judge import Judge
+from scorers.matching import Content
 from simulator.core.errors import InputError, quote
 from simulator.play.assemble import as_path
 from simulator.play.settling import settle
@@ -28,7 +30,8 @@ _PARTS = {"scores", "details", "counts", "notes", "errors"}
 
 
 def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] | None = None, *,
-                 truth: str | Path | None = None, save: bool = True) -> dict[str, Any]:  # fmt: skip
+                 truth: str | Path | None = None, judge: Judge | None = None,
+                 save: bool = True) -> dict[str, Any]:  # fmt: skip
     """Score a run folder; with ``save`` into its ``scores.json``.
 
     Besides what ``scorers.base.score_run`` gives: ``notes`` (counted by agents and memories) and ``errors`` (the most
@@ -36,6 +39,8 @@ def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] 
 
     ``truth``: a scenario whose truth is to count instead of what the run knew: of a live run somebody may have written
     down afterwards what was needed when.
+
+    ``judge``: for ``pira:matcher=judge``. It is told the users' profiles as the run's scenarios give them.
 
     Raises:
         InputError: not a run folder, nothing was played in it yet, or a truth of another session.
@@ -53,7 +58,8 @@ def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] 
     twins = {unit.key: found for unit in units if (found := _twin(run, unit)) is not None}
     header = units[0].log.header
     protocol, used = str(header["protocol"]), gate or str(header["gate"])
-    scores = score_run(units, protocol, used, names=names, embedder=HashEmbedder(), twins=twins)
+    judging = None if judge is None else _judging(judge, run, units, truth)
+    scores = score_run(units, protocol, used, names=names, embedder=HashEmbedder(), twins=twins, judge=judging)
     notes: Counter[str] = Counter()
     errors: Counter[tuple[str, str]] = Counter()
     for unit in units:
@@ -96,6 +102,23 @@ def _judged_by(units: Sequence[Unit], said: Sequence[Play], where: Path) -> list
                                     f"of {others}, or of another recording of that name")  # fmt: skip
         found.append(Unit(unit.key, unit.log, truth))
     return found
+
+
+def _judging(judge: Judge, run: Path, units: Sequence[Unit], truth: Path | None) -> Callable[[str], Content]:
+    """The judge by unit. A profile is not in the log: it is read where the run had it, if that is still the same."""
+    wanted = {unit.key: unit for unit in units}
+    given = [str(truth)] if truth is not None else read_run(run).get("given", {}).get("scenarios", [])
+    profiles: dict[str, Mapping[str, str]] = {}
+    for scenario in given:
+        try:
+            found = plays([Path(scenario)])
+        except InputError:
+            continue  # moved or changed: judged without the profile, and its name says so
+        for play in found:
+            unit = wanted.get(play.key)
+            if unit is not None and (truth is not None or play.dataset_hash == unit.log.header["dataset"]):
+                profiles[play.key] = play.profile
+    return lambda key: judge.matcher(profiles.get(key))
 
 
 def _twin(run: Path, unit: Unit) -> Unit | None:

@@ -31,7 +31,7 @@ __all__ = ["is_run", "plan_run", "users_of"]
 RUN, SCORES, LOG, TRUTH, TRACES, TWIN, LOCK = (
     "run.json", "scores.json", "decisions.jsonl", "truth.json", "errors.txt", "twin", ".lock")  # fmt: skip
 FORGOTTEN = "forgotten"
-_CASSETTES = "cassettes"
+_CASSETTES, _VERDICTS = "cassettes", "judge.jsonl"
 
 
 def is_run(folder: Path) -> bool:
@@ -278,13 +278,14 @@ def _offers(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _drop_derived(run: Path) -> None:
     """What can be computed again, model calls on tape, and what a killed writer left half written."""
     remove(run / SCORES)
+    remove(run / _VERDICTS)
     remove_tree(run / _CASSETTES)
     for part in sorted(run.rglob("*.part")):
         remove_tree(part)
 
 
 def _others(run: Path) -> list[Unreached]:
-    known = {RUN, SCORES, LOCK, "units"}
+    known = {RUN, SCORES, LOCK, _VERDICTS, "units"}
     return [
         Unreached(path, "a file in the run's folder that proact did not make there")
         for path in sorted(run.iterdir())
