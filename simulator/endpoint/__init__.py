@@ -8,16 +8,14 @@ from simulator.core.lazy import door
 
 if TYPE_CHECKING:
     from simulator.endpoint.chat import Endpoint
-    from simulator.endpoint.together import together
     from simulator.endpoint.types import EndpointError, Message, Model, ModelChoice, Reply, Stamps, Usage
 
-__all__ = ["Endpoint", "EndpointError", "Message", "Model", "ModelChoice", "Reply", "Stamps", "Usage", "together"]
+__all__ = ["Endpoint", "EndpointError", "Message", "Model", "ModelChoice", "Reply", "Stamps", "Usage"]
 
 __getattr__ = door(
     __name__,
     {
         "simulator.endpoint.chat": ["Endpoint"],
-        "simulator.endpoint.together": ["together"],
         "simulator.endpoint.types": ["EndpointError", "Message", "Model", "ModelChoice", "Reply", "Stamps", "Usage"],
     },
 )

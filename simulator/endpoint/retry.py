@@ -22,8 +22,8 @@ MOST_NS = 20 * SECOND
 
 
 def is_again(status: int) -> bool:
-    """Whether a status may be another one next time."""
-    return status in AGAIN or 500 <= status <= 599
+    """Whether a status may be another one next time (501, not implemented, will not)."""
+    return status in AGAIN or (500 <= status <= 599 and status != 501)
 
 
 def backoff_ns(attempt: int, seed: int, *names: str | int) -> int:

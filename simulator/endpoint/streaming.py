@@ -53,8 +53,8 @@ async def _stream(response: aiohttp.ClientResponse, call: Call, idle_s: float) -
     try:
         async with asyncio.timeout(None) as silence:
             async for piece in response.content.iter_any():
-                silence.reschedule(loop.time() + (_AFTER_THE_END_S if got.ended else idle_s))
                 _take(events.feed(piece), call)
+                silence.reschedule(loop.time() + (_AFTER_THE_END_S if got.ended else idle_s))
             _take(events.end(), call)
     except TimeoutError:
         if not silence.expired():

@@ -35,27 +35,30 @@ def passed(meter: Meter | None, took_ns: int, first_token_ns: int | None) -> Non
 async def together(*calls: Callable[[], Awaitable[T]]) -> list[T]:
     """Make calls side by side; results in the order of the calls, whichever ends first.
 
+    All come to their end, also where one fails: what they use and how long they take must not depend on which is first.
+
     Args:
         calls: what makes each call, such as ``partial(endpoint.chat, messages)``; they start in this order.
 
     Raises:
-        Exception: the first that one of them raises; the others are cancelled. Let a call return its error where one
-            failed sample is not to cost the others.
+        Exception: what the first of them, in their order, raised.
     """
     results: list[Any] = [None] * len(calls)
+    errors: dict[int, Exception] = {}
     ends: list[tuple[Any, int]] = []
 
     async def one(i: int, call: Callable[[], Awaitable[T]]) -> None:
         try:
             results[i] = await call()
-        finally:
-            ends.append(virtual_now_ns.get())
+        except Exception as error:  # noqa: BLE001 - it is raised below
+            errors[i] = error
+        ends.append(virtual_now_ns.get())
 
-    try:
-        async with task_group() as group:
-            for i, call in enumerate(calls):
-                group.start_soon(one, i, call)
-    finally:
-        if ends:
-            virtual_now_ns.set(max(ends, key=lambda end: end[1]))
+    async with task_group() as group:
+        for i, call in enumerate(calls):
+            group.start_soon(one, i, call)
+    if ends:
+        virtual_now_ns.set(max(ends, key=lambda end: end[1]))
+    if errors:
+        raise errors[min(errors)]
     return results

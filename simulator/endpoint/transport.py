@@ -165,7 +165,7 @@ class Transport:
             )
             return EndpointError("unauthorized", f"{said} (status {status})", status=status)
         told = await self._told(response)
-        kind: ErrorKind = _KINDS.get(status, "server" if is_again(status) else "refused")
+        kind: ErrorKind = _KINDS.get(status, "server" if is_again(status) or status >= 500 else "refused")
         if kind == "refused" and any(word in told.casefold() for word in _TOO_MUCH):
             kind = "too_large"
         words = shown(told, key)
