@@ -12,7 +12,10 @@ from simulator.core.registry import Registry, Spec
 __all__ = ["agents", "majority_intention", "make_agent", "spoken"]
 
 agents: Registry[Any] = Registry(
-    "agent", "proact.agents", ("agents.baselines", "agents.oracle", "agents.prior", "agents.scripted"), "decide"
+    "agent",
+    "proact.agents",
+    ("agents.baselines", "agents.oracle", "agents.prior", "agents.scripted", "agents.remote", "agents.remote_stdio"),
+    "decide",
 )
 
 

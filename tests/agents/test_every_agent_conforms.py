@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -6,6 +8,7 @@ import pytest
 from agents.base import agents, make_agent
 from simulator.core.types import SECOND, Decision, Observation, Offer
 from simulator.session.truth import Intent, Opportunity, Truth
+from tests import remotes
 from tests.conformance.agent_conformance import AgentConformance
 
 TRUTH = Truth(
@@ -19,13 +22,15 @@ TRUTH = Truth(
 
 class TestEveryRegisteredAgentConforms(AgentConformance):
     @pytest.fixture(autouse=True, params=agents.names())
-    def _spec(self, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    def _spec(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
         self.spec: str = request.param
         self.file = tmp_path / "offers.yaml"
         self.file.write_text("- {t_s: 3, intention: Translation}\n", encoding="utf-8")
+        with remotes.example() if self.spec == "remote" else nullcontext("") as self.url:
+            yield
 
     def make(self) -> Any:
-        return make_agent(self.spec, truth=TRUTH, file=str(self.file))
+        return make_agent(self.spec, truth=TRUTH, file=str(self.file), url=self.url, cmd=remotes.STDIO)
 
 
 class Sloppy:

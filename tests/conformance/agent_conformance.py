@@ -61,12 +61,14 @@ class AgentConformance:
     def setup(seed: int = 7) -> Setup:
         return Setup("session-1", "user", {"occupation": "engineer"}, INTENTIONS, seed)
 
-    def play(self, observations: list[Observation], agent: Any = None) -> list[Decision]:
+    def play(self, observations: list[Observation], agent: Any = None, *, finish: bool = False) -> list[Decision]:
         agent = self.make() if agent is None else agent
 
         async def work() -> list[Decision]:
             await _call(agent, "open", self.setup())
             decisions = [await agent.decide(o) for o in observations]
+            if finish:
+                decisions.append(await agent.finish(observations[-1]))
             await _call(agent, "close")
             return decisions
 
@@ -136,8 +138,7 @@ class AgentConformance:
         agent = self.make()
         if not hasattr(agent, "finish"):
             pytest.skip("has no final answer")
-        self.play(stream(5), agent)
-        assert isinstance(self.run(agent.finish(stream(5)[-1])), Decision)
+        assert isinstance(self.play(stream(5), agent, finish=True)[-1], Decision)
 
 
 async def _call(agent: Any, name: str, *args: Any) -> None:
