@@ -1,13 +1,17 @@
 """``personas``: a user's past as a few characters, each standing for a cluster of like moments (ProAgentBench, App. C).
 
 Moments with and without a need for help are clustered apart. Each cluster becomes a text of about 110 tokens, put
-together from its most typical and most different titles; no model writes it, and it says so (``extractive``).
+together from its most typical and most different titles; no model writes it, and it says so (``extractive``). With
+``writer=model`` a language model writes it, and it says so too; which personas are near is told the same way by both.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +20,17 @@ from memory.clusters import allot, cosines, cut, leaders, merges, typical_and_di
 from memory.embed import Floats, HashEmbedder, Rows, likeness, vectors
 from memory.index import best
 from memory.past import CAPABILITIES, Entry, Remembered
+from memory.persona_writer import Material, PersonaWriter
 from memory.wording import estimate_tokens, event_words, one_line, percent
 from simulator.core.protocols import Embedder
-from simulator.core.types import MemoryItem, Query
+from simulator.core.types import Event, Label, MemoryItem, Query
+from simulator.endpoint.types import ModelChoice
 
 __all__ = ["PersonaMemory"]
 
 _LINKAGES = ("average", "personax")
 _CAP_POLICIES = ("recut_maxclust", "keep_largest")
+_WRITERS = ("extractive", "model")
 _TOKENS = 115
 
 
@@ -44,19 +51,28 @@ class PersonaMemory(Remembered):
         max_items: most titles that a persona is written from.
         refresh: rebuild when so many new labels have come (and a quarter more than before), at most.
         max_texts: above so many different texts of a kind they are pre-clustered.
+        writer: ``extractive`` (default), or ``model``: each text is written by the run's model, before time 0 and anew
+            where clusters change. Where it gives none that can be used, the extractive text stays, marked and counted.
+        texts: a file where ``writer=model`` keeps what was written, by content, for later runs.
+        model: the run's model, given by the run.
         embedder: any ``Embedder``; the hashing one by default.
+        written_by: a writer of your own, from Python.
     """
 
     heading = "Kinds of moments in the user's past (extractive personas):"
 
     def __init__(self, linkage: str = "average", threshold: float = 0.7, cap: int = 15,
                  cap_policy: str = "recut_maxclust", ratio: float = 0.6, alpha: float = 1.06, max_items: int = 12,
-                 refresh: int = 50, max_texts: int = 600, embedder: Embedder | None = None) -> None:  # fmt: skip
+                 refresh: int = 50, max_texts: int = 600, writer: str = "extractive", texts: str | None = None,
+                 model: ModelChoice | None = None, embedder: Embedder | None = None,
+                 written_by: PersonaWriter | None = None) -> None:  # fmt: skip
         super().__init__()
         if linkage not in _LINKAGES:
             raise ValueError(f"linkage must be one of {', '.join(_LINKAGES)}")
         if cap_policy not in _CAP_POLICIES:
             raise ValueError(f"cap_policy must be one of {', '.join(_CAP_POLICIES)}")
+        if writer not in _WRITERS:
+            raise ValueError(f"writer must be one of {', '.join(_WRITERS)}")
         if cap < 1 or max_items < 1 or refresh < 1 or max_texts < 1:
             raise ValueError("cap, max_items, refresh and max_texts must be 1 or more")
         self._ward, self._threshold, self._cap, self._cap_policy = linkage == "personax", threshold, cap, cap_policy
@@ -68,6 +84,12 @@ class PersonaMemory(Remembered):
         self._settled: set[str] = set()
         # Rebuilding from later data rewrites personas; the last two builds are kept for decisions in flight.
         self.capabilities = {**CAPABILITIES, "mutates_past": True}
+        self._writer = written_by if written_by is not None or writer == "extractive" else _writer(model, texts)
+        self._unwritten: dict[str, _Build] = {}
+        if self._writer is not None:
+            self.inline = False  # it waits for the model
+            self.capabilities["llm_per_write"] = True
+            self.heading = f"Kinds of moments in the user's past (personas written by {self._writer.identity}):"
 
     @property
     def embedder(self) -> str:
@@ -92,6 +114,32 @@ class PersonaMemory(Remembered):
             if n_new >= self._refresh or (n_new and user not in self._settled):
                 self._build(user)
             self._settled.add(user)
+        await self._write()
+
+    async def feedback(self, event: Event, label: Label) -> None:
+        """Take in a label; with a model as writer also wait for the texts of what was rebuilt for it. Not while the
+        history comes in: the many builds on the way to the first ``maintain`` stay extractive.
+        """
+        await super().feedback(event, label)
+        if event.user in self._settled:
+            await self._write()
+
+    async def forget(self, user: str, start_ns: int, end_ns: int) -> int:
+        """See ``Remembered``; texts are written anew from what is left."""
+        n_gone = await super().forget(user, start_ns, end_ns)
+        await self._write()
+        return n_gone
+
+    async def close(self) -> None:
+        """Close the writer."""
+        if self._writer is not None:
+            await self._writer.close()
+
+    def stats(self) -> Mapping[str, Any]:
+        """Counts, and who wrote the texts."""
+        if self._writer is None:
+            return super().stats()
+        return {**super().stats(), **dict(sorted(self._writer.n.items())), "writer": self._writer.identity}
 
     def _feedback(self, entry: Entry) -> None:
         # Rehearsals ask a memory that is still filling: it rebuilds at ever larger steps, so that all builds together
@@ -104,6 +152,7 @@ class PersonaMemory(Remembered):
 
     def _clear(self, user: str) -> None:
         self._builds.pop(user, None)
+        self._unwritten.pop(user, None)
         self._new.pop(user, None)
 
     def _replay(self, *users: str) -> None:
@@ -127,8 +176,11 @@ class PersonaMemory(Remembered):
         clusters = [c for helped in (True, False) for c in self._clusters(corpus, helped)]
         latest_ns = max(m.known_ns for m in moments)
         made = self._written(corpus, clusters, latest_ns)
-        keys, key_norms = vectors(self._embedder, [key for key, _ in made])
-        build = _Build(latest_ns, len(moments), [item for _, item in made], keys, key_norms)
+        keys, key_norms = vectors(self._embedder, [one.key for one in made])
+        build = _Build(latest_ns, len(moments), [one.item for one in made], keys, key_norms)
+        if self._writer is not None:
+            build.materials = [one.material for one in made]
+            self._unwritten[user] = build
         self._builds[user] = [*self._builds.get(user, [])[-1:], build]
         self._n["builds"] += 1
 
@@ -161,7 +213,20 @@ class PersonaMemory(Remembered):
         self._n["dropped_clusters"] += max(len(clusters) - self._cap, 0)
         return clusters[: self._cap]
 
-    def _written(self, corpus: _Corpus, clusters: list[_Cluster], latest_ns: int) -> list[tuple[str, MemoryItem]]:
+    async def _write(self) -> None:
+        """Have the texts of new builds written; one that is replaced before its turn never is."""
+        while self._writer is not None and self._unwritten:
+            user = next(iter(self._unwritten))
+            build = self._unwritten[user]
+            texts = await self._writer.write(build.materials)
+            for i, (text, material) in enumerate(zip(texts, build.materials, strict=True)):
+                extractive = f"(extractive) {build.personas[i].text}"
+                said = extractive if text is None else f"{material.head}: {text} {material.tail}."
+                build.personas[i] = replace(build.personas[i], text=said, tokens=estimate_tokens(said))
+            if self._unwritten.get(user) is build:
+                del self._unwritten[user]
+
+    def _written(self, corpus: _Corpus, clusters: list[_Cluster], latest_ns: int) -> list[_Persona]:
         """Each cluster as the text that is searched and the item that is recalled."""
         allowed = dict.fromkeys(range(len(clusters)), 0)
         for helped in (True, False):
@@ -171,7 +236,7 @@ class PersonaMemory(Remembered):
         weights = np.array([len(t.moments) for t in corpus.texts], dtype=np.float64)
         needed = weights * np.array([t.helped for t in corpus.texts])
         rows = corpus.rows.astype(np.float64)
-        made: list[tuple[str, MemoryItem]] = []
+        made: list[_Persona] = []
         for i, cluster in enumerate(clusters):
             # In float64 these sums of counts are whole numbers too, and exact.
             centre = (weights[cluster.members, None] * rows[cluster.members]).sum(axis=0)
@@ -225,6 +290,25 @@ class _Build:
     personas: list[MemoryItem]
     rows: Rows
     norms: Floats
+    materials: Sequence[Material] = ()  # for a model to write from
+
+
+@dataclass(slots=True)
+class _Persona:
+    """The text that is searched, the item that is recalled, and what a model may write its words from."""
+
+    key: str
+    item: MemoryItem
+    material: Material
+
+
+def _writer(model: ModelChoice | None, texts: str | None) -> PersonaWriter:
+    if model is None:
+        raise ValueError("writer=model needs a model: --model NAME, and where it is served: --base-url URL")
+    from simulator.endpoint.chat import Endpoint
+
+    kept = None if texts is None else Path(texts)
+    return PersonaWriter(Endpoint(model, scope="personas"), model.model or "unnamed", sent=model.decoding, kept=kept)
 
 
 def _words(moment: Entry) -> str:
@@ -234,7 +318,7 @@ def _words(moment: Entry) -> str:
 
 def _persona(
     corpus: _Corpus, cluster: _Cluster, shown: list[_Text], help_share: float, n_like: int, latest_ns: int
-) -> tuple[str, MemoryItem]:
+) -> _Persona:
     moments = [m for i in cluster.members for m in corpus.texts[i].moments]
     labels = [m.label for m in moments if m.label is not None]
     needs = Counter(lb.intention for lb in labels if lb.help and lb.intention is not None)
@@ -243,22 +327,25 @@ def _persona(
     question = max(asked, key=lambda m: m.known_ns).label if asked else None
     query = None if question is None else question.query
 
-    head = "Moments with help needed" if cluster.helped else "Moments without help needed"
+    head = f"Moments {'with' if cluster.helped else 'without'} help needed ({len(moments)})"
     tail = f"In {n_like} moments like these help was needed in {percent(help_share)}"
     if intention is not None:
         tail += f", most often for {one_line(intention, 60)} ({percent(needs[intention], len(labels))} here)"
     if query is not None:
         tail += f"; an earlier question: “{one_line(query)}”"
     places: list[str] = []
-    spent = estimate_tokens(f"{head} ({len(moments)}): . {tail}.")
+    spent = estimate_tokens(f"{head}: . {tail}.")
     for one in shown:
         words = event_words(one.moments[-1].event)
         spent += estimate_tokens(f"{words}; ")
         if places and spent > _TOKENS:
             break
         places.append(words)
-    text = f"{head} ({len(moments)}): {'; '.join(places)}. {tail}."
+    text = f"{head}: {'; '.join(places)}. {tail}."
     ids = tuple(t.moments[-1].event.id for t in shown[: len(places)])
     key = " ".join([*(_words(t.moments[-1]) for t in shown[: len(places)]), intention or ""])
     item = MemoryItem(text, 0.0, ids, latest_ns, intention, help_share, query, estimate_tokens(text))
-    return key, item
+    told = [event.summary for one in shown if (event := one.moments[-1].event).summary is not None]
+    ordered = tuple(sorted(needs, key=lambda c: (-needs[c], c)))
+    windows = tuple(event_words(one.moments[-1].event) for one in shown)
+    return _Persona(key, item, Material(cluster.helped, head, tail, windows, tuple(told), ordered, query))
