@@ -13,7 +13,10 @@ __all__ = ["NoMemory"]
 
 @memories.register("none")
 class NoMemory:
-    """Remembers nothing. ``inert``: the engine need not schedule writes for it."""
+    """Remembers nothing.
+
+    ``inert``: the engine need not schedule writes for it.
+    """
 
     inline = True
     inert = True

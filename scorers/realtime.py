@@ -239,6 +239,13 @@ class Realtime:
         return {}
 
 
+_BLOCKS = {
+    "no negative samples": "no block of 10 min without a need, and it needs one",
+    "no positive samples": "no block of 10 min in which a need opens, and it needs one",
+}
+"""Why there is no ``S_rt``, in words of the stream."""
+
+
 def _put_strength(sheet: Sheet, end: str, parts: Sequence[Strength], active_ns: int) -> None:
     """Figures that exist in both strengths."""
     classes: Counter[Verdict] = sum((s.classes for s in parts), Counter())
@@ -270,7 +277,8 @@ def _put_strength(sheet: Sheet, end: str, parts: Sequence[Strength], active_ns: 
         name = "timely_utility" if profile == "standard" else f"timely_utility@{profile}"
         sheet.put(name + end, ratio(100 * (gain - cost), weight, "opportunities", true))
     final = set_score([sample for s in parts for sample in s.samples]).final
-    sheet.put(f"S_rt{end}", Ratio(None if final.value is None else 100 * final.value, final.n, final.reason))
+    reason = None if final.reason is None else _BLOCKS.get(final.reason, final.reason)
+    sheet.put(f"S_rt{end}", Ratio(None if final.value is None else 100 * final.value, final.n, reason))
     sheet.put(f"unwanted_per_hour{end}", _per_hour(said - hit, active_ns))
     sheet.put(f"false_alarms_per_hour{end}", _per_hour(classes[Verdict.FALSE_ALARM], active_ns))
     leads = np.sort(np.array(_leads(on_time), np.int64))
@@ -368,7 +376,7 @@ def _put_calibration(sheet: Sheet, judged: Sequence[Judged]) -> None:
 def _put_pace(sheet: Sheet, tallies: Sequence[Tally]) -> None:
     paces = [t.pace for t in tallies]
     sheet.put(
-        "restraint", ratio(sum(p.quiet for p in paces), sum(p.idle for p in paces), "windows without opportunity")
+        "restraint", ratio(sum(p.quiet for p in paces), sum(p.idle for p in paces), "whole minutes without a need")
     )
     if any(p.near is None for p in paces):
         sheet.put("at_breakpoint", None, 0, "interrupted: the changes of window are unknown")

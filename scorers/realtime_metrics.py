@@ -58,7 +58,9 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
         name: str, formula: str, unit: str, span: str, direction: str, both: bool = False, version: int = 1
     ) -> None:
         ends = STRENGTHS if both else ("",)
-        listed.extend(Metric(name + end, formula, unit, span, direction, version=version) for end in ends)
+        for end in ends:
+            said = f"{formula}; @timing: whatever was offered counts as right" if end else formula
+            listed.append(Metric(name + end, said, unit, span, direction, version=version))
 
     def each(verdict: str) -> str:
         return f"{verdict} / hour of active session"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -30,7 +30,7 @@ CLASSES = ("on_time", "redundant", "stale", "early", "wrong_content", "false_ala
 OFFERS = (*CLASSES, "held_back")
 """Every delivered offer is one of these."""
 ALWAYS = ("decisions", "offer", "error", "unparsed", "opportunities")
-IF_ANY = ("unservable", "superseded", "cancelled", "after_end", "interrupted", "torn", "not_played",
+IF_ANY = ("unservable", "never_seen", "superseded", "cancelled", "after_end", "interrupted", "torn", "not_played",
           "sessions_without_truth")  # fmt: skip
 TRUTH = {"stream": "windows of need", "moments": "windows of need", "trajectory": "intents"}
 """What each protocol is scored against."""
@@ -47,13 +47,31 @@ class ScoreTable:
         self._runs = dict(runs)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        """Tables, then what must be said of them."""
-        rows = _rows(list(self._runs.values()))
-        for chunk in _chunks(list(self._runs), rows, options.max_width):
-            yield _table(list(self._runs), rows, chunk)
+        """What was run, tables, then what must be said of them."""
+        names, rows = list(self._runs), _rows(list(self._runs.values()))
+        if self._runs:
+            yield from map(Text, _said_of_runs(list(self._runs.values())))
+            yield Text()
+        for chunk in _chunks(names, rows, options.max_width):
+            layout = next(lay for lay in (_table, _without_better, _list) if _fits(lay, names, rows, chunk, options))
+            yield layout(names, rows, chunk)
             yield Text()
         yield from _references(self._runs.values())
         yield from (Text(line, "dim") for line in _remarks(self._runs))
+
+
+def _said_of_runs(runs: Sequence[Scores]) -> list[str]:
+    """What was run, so that a table tells it wherever it is pasted; what differs stands in the order of the columns."""
+    facts: dict[str, dict[str, None]] = {}
+    for scores in runs:
+        told = {**scores.get("run", {}), "gate": scores["gate"], "protocol": scores["protocol"]}
+        for key, value in told.items():
+            facts.setdefault(key, {})[value] = None
+    timed = [f"{key} {', '.join(facts.pop(key))}" for key in ("clock", "latency") if key in facts]
+    said = [f"{key.replace('_', ' ')} {', '.join(values)}" for key, values in facts.items()]
+    n = dict.fromkeys(scores["n_units"] for scores in runs)
+    said.append(f"{', '.join(map(str, n))} session{'' if list(n) == [1] else 's'}")
+    return [plain("; ".join(part)).plain for part in (said, timed) if part]
 
 
 def invalid(run: Path) -> list[str]:
@@ -151,18 +169,47 @@ def _chunks(names: Sequence[str], rows: Sequence[Sequence[Row]], width: int) -> 
     return chunks
 
 
-def _table(names: Sequence[str], rows: Sequence[Sequence[Row]], chunk: Sequence[int]) -> Table:
+Layout = Callable[[Sequence[str], Sequence[Sequence[Row]], Sequence[int]], RenderableType]
+
+
+def _fits(layout: Layout, names: Sequence[str], rows: Sequence[Sequence[Row]], chunk: Sequence[int],
+          options: ConsoleOptions) -> bool:  # fmt: skip
+    """Whether nothing of it would be cut; a list always fits, since it can be wrapped."""
+    flat = [row for section in rows for row in section]
+    names_wide = max((cell_len(row[0].plain) for row in flat), default=0)
+    values = sum(max([cell_len(names[i]), *(cell_len(row[2][i].plain) for row in flat)]) + _GAP for i in chunk)
+    better = len("better") + _GAP if layout is _table else 0
+    return layout is _list or names_wide + better + values <= options.max_width
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[Row]], chunk: Sequence[int], *, better: bool = True) -> Table:
     table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, _GAP, 0, 0))
-    table.add_column("metric", no_wrap=True, overflow="fold")
-    table.add_column("better", justify="center", no_wrap=True)
+    table.add_column("metric", no_wrap=True)
+    if better:
+        table.add_column("better", justify="center", no_wrap=True)
     for i in chunk:
-        table.add_column(plain(names[i]), justify="right", no_wrap=True, overflow="fold")
+        table.add_column(plain(names[i]), justify="right", no_wrap=True)
     for n, section in enumerate(rows):
         if n:
             table.add_row()
-        for name, better, cells in section:
-            table.add_row(name, better, *(cells[i] for i in chunk))
+        for name, way, cells in section:
+            table.add_row(name, *([way] if better else []), *(cells[i] for i in chunk))
     return table
+
+
+def _without_better(names: Sequence[str], rows: Sequence[Sequence[Row]], chunk: Sequence[int]) -> Table:
+    """On a screen that is too narrow for the column that says which way is better."""
+    return _table(names, rows, chunk, better=False)
+
+
+def _list(names: Sequence[str], rows: Sequence[Sequence[Row]], chunk: Sequence[int]) -> RenderableType:
+    """On a screen that is too narrow for a table: a figure a line, below its name."""
+    lines: list[Text] = []
+    for section in rows:
+        for name, _, cells in section:
+            lines.append(name)
+            lines += [Text.assemble("  ", (f"{names[i]}: " if len(names) > 1 else ""), cells[i]) for i in chunk]
+    return Group(*lines)
 
 
 def _references(runs: Iterable[Scores]) -> Iterator[RenderableType]:
@@ -191,7 +238,7 @@ def _bare(value: float | None) -> str:
 def _remarks(runs: Mapping[str, Scores]) -> list[str]:
     """What a reader must know of the figures: where latencies come from, what is dim, why some are missing."""
     sources = ", ".join(dict.fromkeys(str(r["latency_source"]) for r in runs.values()))
-    said = [f"latency: {sources}; n: events a figure rests on, dim where fewer than 10"] if runs else []
+    said = [f"latency: {sources}; n: events a figure rests on, few where under 10"] if runs else []
     said += [f"{name}: this agent was given the truth" for name, scores in runs.items() if scores.get("sees_truth")]
     for name, scores in runs.items():
         if n := scores["counts"].get("interrupted"):

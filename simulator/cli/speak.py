@@ -67,8 +67,10 @@ class Voice:
         self.as_json = as_json
         if os.environ.get("COLUMNS") == "0":  # some terminals say so; nothing fits into it
             del os.environ["COLUMNS"]
-        self.people = Speaker(stderr=as_json, highlight=False)
-        self.progress = Speaker(stderr=True, highlight=False)
+        # NO_COLOR: no escapes for dim and bold either, which rich would still write
+        bare: Any = {"color_system": None} if os.environ.get("NO_COLOR") else {}
+        self.people = Speaker(stderr=as_json, highlight=False, **bare)
+        self.progress = Speaker(stderr=True, highlight=False, **bare)
 
     def record(self, event: str, **fields: Any) -> None:
         """One JSON record, flushed; nothing without ``as_json``."""

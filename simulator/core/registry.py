@@ -80,8 +80,8 @@ def _scalar(text: str) -> Any:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-_RUNS_OWN = frozenset({"truth", "seed", "intentions", "embedder"})
-"""Parameters that a run fills in; ``embedder`` only where it is no plain value."""
+_RUNS_OWN = frozenset({"truth", "seed", "intentions", "embedder", "rules"})
+"""Parameters that a run or other code fills in; the last two only where they are no plain values."""
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _WORDS = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 
@@ -89,7 +89,7 @@ _WORDS = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 def typed(cls: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """The parameters that people write after the colon."""
     takes = {k: p for k, p in _signature(cls).items() if k != "self"}
-    return {k: p for k, p in takes.items() if k not in _RUNS_OWN or (k == "embedder" and _kinds(p))}
+    return {k: p for k, p in takes.items() if k not in _RUNS_OWN or (k in ("embedder", "rules") and _kinds(p))}
 
 
 def _signature(cls: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:

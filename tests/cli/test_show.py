@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,6 +16,7 @@ from scorers.base import Unit, score_run
 from simulator.cli import _call
 from simulator.cli.progress import Progress
 from simulator.cli.show import CLASSES, HEADLINES, ScoreTable, invalid
+from simulator.cli.speak import Voice
 from simulator.core.types import SECOND
 from simulator.runs.unit import UnitResult
 from simulator.session.truth import Moment
@@ -217,3 +219,54 @@ def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert Voice(as_json=False).people.no_color
     assert Voice(as_json=False).progress.no_color
+
+
+def test_a_table_says_what_was_run_in_the_order_of_its_columns() -> None:
+    def told(memory: str) -> dict[str, Any]:
+        head: dict[str, Any] = {
+            "agent": "prior",
+            "memory": memory,
+            "policy": "latest_only",
+            "clock": "modelled",
+            "latency": "fixed:2s",
+        }
+        return score_run([Unit("s", log([D(1, 2)], released=10, **head), truth(10))], "stream") | {"notes": {}}
+
+    text = " ".join(_text(ScoreTable({"a": told("rag"), "b": told("graph")})).split())
+    assert text.startswith(
+        "agent prior; memory rag, graph; policy latest_only; gate standard; protocol stream; 1 session "
+        "clock modelled; latency fixed:2s metric"
+    )
+
+
+@pytest.mark.parametrize("width", [30, 40, 50])
+def test_on_a_narrow_screen_nothing_is_cut(width: int) -> None:
+    scores = _stream()
+    lines = _text(ScoreTable({"r": scores}), width).splitlines()
+    assert max(map(len, lines)) <= width
+    words = " ".join(" ".join(lines).split())
+    for metric in HEADLINES["stream"]:
+        assert f"{metric} [{scores['details'][metric]['unit']}]" in words
+    assert "2.500 n2" in words
+    assert "…" not in words
+
+
+def test_without_colour_there_are_no_escapes_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    voice = Voice(as_json=False)
+    for console in (voice.people, voice.progress):
+        with console.capture() as captured:
+            console.print(ScoreTable({"r": _stream()}), style="bold red")
+        assert "\x1b" not in captured.get()
+    monkeypatch.delenv("NO_COLOR")
+    with (console := Voice(as_json=False).people).capture() as captured:
+        console.print(ScoreTable({"r": _stream()}))
+    assert "\x1b[2m" in captured.get()
+
+
+def test_what_waited_at_the_end_is_counted() -> None:
+    waiting = log([D(1, 2)], released=10)
+    waiting = replace(waiting, end={**(waiting.end or {}), "never_seen": 9})
+    scores = score_run([Unit("s", waiting, truth(10))], "stream") | {"notes": {}}
+    assert ["never_seen", "9"] in [line.split() for line in _text(ScoreTable({"r": scores})).splitlines()]
