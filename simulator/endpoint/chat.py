@@ -13,7 +13,7 @@ from simulator.core.errors import CassetteMiss, InputError, ProactError
 from simulator.core.types import SECOND, ImageRef
 from simulator.endpoint.asking import Question, body_of, chat_question, embed_question, with_schema
 from simulator.endpoint.call import Call
-from simulator.endpoint.cassette import Recorder, check_begins, load
+from simulator.endpoint.cassette import Cassette, Recorder, check_begins, load
 from simulator.endpoint.embeddings import embedded
 from simulator.endpoint.images import Pictures
 from simulator.endpoint.limit import Limit
@@ -61,6 +61,7 @@ class Endpoint:
         self.choice, self.scope = choice, scope
         self._transport: Transport | None = None
         self._recorder: Recorder | None = None
+        self._cassette: Cassette | None = None
         if choice.replays is not None:
             check_begins(choice.replays)
         else:
@@ -282,8 +283,9 @@ class Endpoint:
         path = self.choice.replays
         assert path is not None
         try:
-            cassette = await asyncio.to_thread(load, path)
-            call.take_back(cassette.answer(question.asked, self.scope, nth), path)
+            if self._cassette is None:
+                self._cassette = await asyncio.to_thread(load, path)
+            call.take_back(self._cassette.answer(question.asked, self.scope, nth), path)
         except (CassetteMiss, InputError) as error:
             raise _told(call.meter, error) from None
         if not getattr(call.meter, "timed", False):

@@ -1,0 +1,137 @@
+"""A key is sent, and is found nowhere else: no log, no run folder, no cassette, no repr, no error, no traceback."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.core.types import MS, SECOND, Decision, Observation, Offer
+from simulator.endpoint.chat import Endpoint
+from simulator.endpoint.redact import holds_key, shown
+from simulator.endpoint.types import EndpointError
+from simulator.timing.meter import CallMeter
+from tests.endpoint.asks import HI, ask, choice, refused
+from tests.endpoint.faults import FAULTS, FaultServer
+from tests.worlds import plan, play, screen
+
+KEY = "sq-Planted0Key9With8Many7Letters6"
+PIECES = [KEY[i : i + 8] for i in range(len(KEY) - 7)]
+
+
+def leaks(text: str) -> list[str]:
+    return [piece for piece in PIECES if piece in text]
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def told(error: BaseException) -> str:
+    """All that an error can come to be shown as."""
+    said = [repr(error), str(error), *map(repr, error.args), *traceback.format_exception(error)]
+    return "\n".join([*said, repr(vars(error))]) if not isinstance(error, EndpointError) else "\n".join(said)
+
+
+@pytest.mark.parametrize("name", sorted(set(FAULTS) - {"long_line", "long_reply"}))
+def test_no_server_brings_us_to_tell_the_key(
+    name: str, tmp_path: Path, server: FaultServer, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    said: list[str] = []
+    asked = choice(server.url(name), timeout_ns=80 * MS, idle_timeout_ns=30 * MS, max_retries=1,
+                   cassette=tmp_path / "cassette.jsonl", record=True)  # fmt: skip
+
+    async def main() -> None:
+        async with Endpoint(asked) as endpoint:
+            for call in (endpoint.chat(HI, meter=CallMeter()), endpoint.embed(["a", "b"])):
+                try:
+                    said.append(repr(await call))
+                except EndpointError as error:
+                    said.append(told(error))
+            said.append(repr(endpoint) + repr(vars(endpoint)) + repr(vars(endpoint._transport)))
+
+    asyncio.run(main())
+    assert server.asked[name][0].headers["authorization"] == f"Bearer {KEY}", "it was sent"
+    out, err = capfd.readouterr()
+    kept = (tmp_path / "cassette.jsonl").read_text()
+    assert not leaks("\n".join([*said, out, err, caplog.text, kept, repr(asked), str(asked.header)]))
+
+
+def test_an_answer_that_repeats_the_key_is_thrown_away(server: FaultServer) -> None:
+    error = refused(choice(server.url("echoes_key_as_answer")))
+    assert (error.kind, error.partial) == ("refused", "")
+
+
+def test_another_variable_holds_another_key(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_KEY", "other-key")
+    ask(choice(server.url("ok"), key_variable="LAB_KEY"))
+    assert server.asked["ok"][0].headers["authorization"] == "Bearer other-key"
+    assert "LAB_KEY" in refused(choice(server.url("echoes_key_401"), key_variable="LAB_KEY")).sentence
+    monkeypatch.delenv("LAB_KEY")
+    ask(choice(server.url("ok"), key_variable="LAB_KEY"))
+    assert "authorization" not in server.asked["ok"][1].headers
+
+
+@pytest.mark.parametrize("bad", [f"{KEY}\nX-Other: 1", f" {KEY}", f"{KEY}é"])
+def test_a_key_that_no_header_can_hold_is_refused_without_being_told(
+    bad: str, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", bad)
+    error = refused(choice(server.url("ok")))
+    assert error.kind == "unauthorized"
+    assert not leaks(told(error))
+
+
+def test_a_password_in_the_address_is_used_and_not_told(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    url = server.url("fails").replace("http://", "http://someone:hunter2pass@")
+    error = refused(choice(url, max_retries=0))
+    assert server.asked["fails"][0].headers["authorization"].startswith("Basic ")
+    assert "hunter2" not in told(error) + str(choice(url).header)
+    gone = url.replace(str(server.port), "1")
+    assert "hunter2" not in told(refused(choice(gone, max_retries=0)))
+
+
+@pytest.mark.parametrize("name", ["echoes_key_401", "echoes_key_500", "echoes_key_in_stream", "echoes_key_as_answer"])
+def test_no_run_folder_holds_the_key(name: str, tmp_path: Path, server: FaultServer) -> None:
+    """The agent lets everything through that it gets, as the worst one would."""
+
+    class Agent:
+        async def open(self, setup: Any) -> None:
+            self.endpoint = Endpoint(
+                choice(server.url(name), timeout_ns=2 * SECOND, cassette=tmp_path / "unit" / "c.jsonl", record=True)
+            )
+
+        async def close(self) -> None:
+            await self.endpoint.close()
+
+        async def decide(self, observation: Observation) -> Decision:
+            reply = await self.endpoint.chat(HI, meter=observation.meter)
+            return Decision((Offer("Translation", reply.text),))
+
+    result = play(plan(screen("ab"), Agent, clock="measured"), tmp_path / "unit")
+    assert result is not None
+    files = [path for path in (tmp_path / "unit").rglob("*") if path.is_file()]
+    assert {"decisions.jsonl", "errors.txt", "c.jsonl"} <= {path.name for path in files}
+    for path in files:
+        assert not leaks(path.read_text()), path.name
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.integers(0, len(KEY) - 8), st.integers(8, len(KEY)))
+def test_no_piece_of_a_key_is_shown(before: str, after: str, start: int, length: int) -> None:
+    text = shown(before + KEY[start : start + length] + after, KEY, 10_000)
+    assert not leaks(text)
+
+
+def test_what_is_no_key_is_left_alone() -> None:
+    assert shown("model `m` not found", KEY) == "model `m` not found"
+    assert shown("a\nb\x1b[31m", None) == "a�b�[31m"
+    assert shown("Incorrect API key provided: sk-abcd****wxyz.", None).startswith("Incorrect API key provided: [key]")
+    assert not holds_key("nothing", KEY)
+    assert not holds_key("anything", None)
