@@ -28,7 +28,9 @@ BLIND_SPOTS = (
 
 _BUILT_IN = Path(__file__).with_name("rules.yaml")
 _OPEN, _CLOSE = r"(?<![A-Za-z0-9])(?<!\d\.)", r"(?![A-Za-z0-9])"
-_TAIL = r"(?: (?=\S{0,80}\d)(?=\S{0,80}[A-Za-z])[A-Za-z0-9_+/=.)\]}|-]{4,})*"  # OCR puts blanks into long keys
+_TAIL = (  # OCR puts blanks into long keys: words with digits or capitals in their middle belong to them
+    r"(?: (?:(?=\S{0,80}\d)(?=\S{0,80}[A-Za-z])|(?=\S{7})(?=\S{0,80}[a-z]\S{0,9}[A-Z]))[A-Za-z0-9_+/=.)\]}|-]{4,})*"
+)
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2} ?[0-9OoIlSBZ|]{2}(?=[ -]?[A-Za-z0-9])")
 _NO_PASSWORDS = frozenset({"str", "string", "none", "null", "true", "false", "required", "optional", "and", "the"})
 _VALUES = {

@@ -23,15 +23,15 @@ from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import Any
 
 from PIL import Image
 
 from simulator.core.errors import InputError
-from simulator.core.faults import told
+from simulator.core.faults import kind_of, told
 from simulator.privacy.disk import remove
 from simulator.privacy.disk import replace as put
 from simulator.privacy.layout import Box
+from simulator.privacy.texts import TEXTS, rewritten
 from simulator.screen.pixels import pixels_hash
 from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
@@ -50,14 +50,6 @@ CREATE TABLE IF NOT EXISTS privacy_decisions (
 CREATE TABLE IF NOT EXISTS privacy_removals (file_path TEXT PRIMARY KEY);
 """
 _BY_PATH = ("privacy_looks", "privacy_boxes", "privacy_flags", "privacy_decisions")
-
-TEXTS = (
-    ("screenshots", "window_title"), ("screenshots", "scene_description"), ("events", "window_title"),
-    ("events", "event_summary"), ("events", "detailed_description"), ("events", "conversation"),
-    ("opportunities", "query"), ("labels", "query"), ("labels", "note"), ("profile", "value"),
-)  # fmt: skip
-"""Columns with what people wrote, besides the OCR text: rules are applied to them too."""
-
 
 BY_PERSON = "person"
 """The reading of a picture on which a person has decided: rules do not look at it again."""
@@ -139,9 +131,11 @@ class Shelf:
         try:
             yield
         except InputError as error:
-            if "locked" not in str(error):
-                raise
-            raise InputError(self.file, "another program has this session open; wait until it is done") from None
+            if "locked" in str(error):
+                raise InputError(self.file, "another program has this session open; wait until it is done") from None
+            if "readonly" in str(error):
+                raise InputError(self.file, "it may not be written, and redaction changes it") from None
+            raise
 
     def __enter__(self) -> Shelf:
         return self
@@ -150,6 +144,8 @@ class Shelf:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+        if isinstance(error, sqlite3.Error):  # a full disk, say
+            raise InputError(self.file, kind_of(error)) from None
 
     def close(self) -> None:
         """Let others open it again."""
@@ -330,7 +326,7 @@ class Shelf:
                     continue
                 sql = f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL"
                 for (old,) in self._db.execute(sql).fetchall():
-                    if isinstance(old, str) and (new := _changed(old, change)) != old:
+                    if isinstance(old, str) and (new := rewritten(old, change)) != old:
                         self._db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (new, old))
                         n += 1
         return n
@@ -405,26 +401,3 @@ def least(states: str) -> State:
     given = states.split(",")
     known = [state for state in (State.PASSED, State.REDACTED, State.DELETED) if state in given]
     return known[0] if len(known) == len(given) else State.UNREVIEWED
-
-
-def _changed(text: str, change: Callable[[str], str]) -> str:
-    """A text put through a function; of one that is JSON, the texts in it, so that it stays JSON."""
-    if text[:1] in "[{":
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return change(text)
-        new = _inner(value, change)
-        return text if new == value else json.dumps(new, ensure_ascii=False)
-    return change(text)
-
-
-def _inner(value: Any, change: Callable[[str], str]) -> Any:
-    match value:
-        case str():
-            return change(value)
-        case list():
-            return [_inner(one, change) for one in value]
-        case dict():
-            return {key: _inner(one, change) for key, one in value.items()}
-    return value

@@ -235,6 +235,14 @@ def test_two_scans_at_once_are_refused(tmp_path: Path) -> None:
     scanned(folder)
 
 
+def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
+    folder = record(tmp_path / "s")
+    with pytest.raises(InputError, match="disk is full"), Shelf(folder):
+        raise sqlite3.OperationalError("database or disk is full")
+    scanned(folder)
+    assert_nothing_private_is_left(folder)
+
+
 def test_an_error_names_no_text(tmp_path: Path) -> None:
     folder = record(tmp_path / "s")
     (folder / "session.db").write_bytes((folder / "session.db").read_bytes()[:9000])

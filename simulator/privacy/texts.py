@@ -1,0 +1,39 @@
+"""Texts of a session that people or models wrote, and how they are changed so that JSON stays JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["TEXTS", "rewritten"]
+
+TEXTS = (
+    ("screenshots", "window_title"), ("screenshots", "scene_description"), ("events", "window_title"),
+    ("events", "event_summary"), ("events", "detailed_description"), ("events", "conversation"),
+    ("opportunities", "query"), ("labels", "query"), ("labels", "note"), ("profile", "value"),
+)  # fmt: skip
+"""Columns with what people wrote, besides the OCR text: rules are applied to them too."""
+
+
+def rewritten(text: str, change: Callable[[str], str]) -> str:
+    """A text put through a function; of one that is JSON, the texts in it, so that it stays JSON."""
+    if text[:1] in "[{":
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return change(text)
+        new = _inner(value, change)
+        return text if new == value else json.dumps(new, ensure_ascii=False)
+    return change(text)
+
+
+def _inner(value: Any, change: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return change(value)
+        case list():
+            return [_inner(one, change) for one in value]
+        case dict():
+            return {key: _inner(one, change) for key, one in value.items()}
+    return value
