@@ -8,7 +8,7 @@ import sysconfig
 import traceback
 from pathlib import Path
 
-from simulator.core.errors import LostError, quote
+from simulator.core.errors import LostError, ProactError, quote
 
 __all__ = ["blotted", "said", "trace"]
 
@@ -26,7 +26,7 @@ def said(error: BaseException) -> tuple[str, str]:
     text = ""
     with contextlib.suppress(BaseException):
         text = str(error)
-    where = _where(error)
+    where = None if isinstance(error, ProactError) else _where(error)  # raised on purpose: its sentence is whole
     message = f": {quote(text, 200)[1:-1]}" if text else ""
     return "agent_error", f"{type(error).__name__}{message}" + (f" ({where})" if where else "")
 
