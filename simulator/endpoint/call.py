@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Call"]
 
-_USAGE = {"in": "tokens_in", "out": "tokens_out", "reasoning": "reasoning", "cached": "cached", "images": "images",
-          "estimated": "estimated"}  # fmt: skip
+_USAGE = {"in": "tokens_in", "out": "tokens_out", "reasoning": "reasoning", "cached": "cached", "images": "images"}
 
 
 class Call:
@@ -107,7 +106,9 @@ class Call:
         stamps = {"built": self.built_ns, "sent": self.sent_ns, "done": self.done_ns, "waited": self.waited_ns}
         said: dict[str, Any] = {"stamps": stamps, "retries": self.retries, "pieces": got.pieces, "finish": got.finish}
         said |= {"model": got.model, "sent": self.sent, "notes": self.notes, "cost": self.cost}
-        said["usage"] = None if usage is None else {short: getattr(usage, name) for short, name in _USAGE.items()}
+        if usage is not None:
+            counts = {short: getattr(usage, name) for short, name in _USAGE.items()}
+            said["usage"] = {**counts, "estimated": usage.estimated}
         if self.error is not None:
             error = self.error
             said["error"] = {"kind": error.kind, "sentence": error.sentence, "status": error.status}
@@ -131,7 +132,7 @@ class Call:
             got.pieces = [(_whole(at), str(kind), str(text)) for at, kind, text in said.get("pieces", ())]
             got.finish, got.model = said.get("finish"), said.get("model")
             self.sent, self.notes, self.cost = said.get("sent", {}), list(said.get("notes", ())), said.get("cost")
-            self.usage = None if usage is None else Usage(**{_USAGE[k]: v for k, v in usage.items() if k in _USAGE})
+            self.usage = None if usage is None else _usage(usage)
             if error is not None:
                 kind: ErrorKind = error["kind"] if error["kind"] in ERROR_KINDS else "server"
                 self.error = EndpointError(kind, str(error["sentence"]), status=error.get("status"))
@@ -140,6 +141,11 @@ class Call:
         except (KeyError, TypeError, ValueError, AttributeError) as wrong:
             raise InputError(path, "the answer to a call is damaged") from wrong
         self.replayed = True
+
+
+def _usage(said: Mapping[str, Any]) -> Usage:
+    counts = {name: _whole(said.get(short, 0)) for short, name in _USAGE.items()}
+    return Usage(**counts, estimated=said.get("estimated") is True)
 
 
 def _whole(ns: Any) -> int:

@@ -158,7 +158,7 @@ def _load(path: Path, mtime_ns: int, size: int) -> Cassette:
             headed = True
         elif _is_whole(said):
             entries[said["key"]] = said
-        elif said.get("kind") != _KIND:  # recorded on, by a later version
+        elif not isinstance(said, Mapping) or said.get("kind") != _KIND:  # two that were put together have two heads
             raise InputError(where, "not a call of a cassette: it lacks key, scope, nth, asked or answer")
     if not headed:
         raise InputError(path, "an empty file, not a cassette")
