@@ -42,7 +42,7 @@ async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[s
     interrupt, runs = Interrupt(), dict[str, Played]()
     agent_maker(options.agent)  # a wrong word is told before the first of several runs is played
     makers = [memory_maker(m) for m in memories]
-    for maker in makers:
+    for maker in makers if len(makers) > 1 else ():  # a single one is tried by its own run
         maker.make(seed=0, intentions=())
     with _listening(interrupt):
         for memory, maker in zip(memories, makers, strict=True):

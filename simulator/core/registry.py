@@ -180,7 +180,9 @@ class Registry(Generic[T]):
         for key, param in typed(cls).items():
             if key not in params and param.default is param.empty and param.kind in _NAMED:
                 such_as = f"{spec.name}:VALUE" if key == next(iter(takes)) else f"{spec.name}:{key}=VALUE"
-                raise UsageError(f"{self.kind} {quote(spec.name)} needs the parameter {quote(key)}: {quote(such_as)}")
+                raise UsageError(
+                    f"{self.kind} {quote(spec.name)} needs the parameter {quote(key)}, as in {quote(such_as)}"
+                )
         try:
             return cls(**params)
         except ProactError:

@@ -140,7 +140,7 @@ def test_an_intention_that_is_not_in_use_is_found_before_the_run(tmp_path: Path)
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("scripted", "agent 'scripted' needs the parameter 'file': 'scripted:VALUE'"),
+        ("scripted", "agent 'scripted' needs the parameter 'file', as in 'scripted:VALUE'"),
         ("prior:k=many", "agent 'prior': k: a whole number is wanted, not 'many'"),
         ("prior:k=1.5", "k: a whole number is wanted, not '1.5'"),
         ("prior:k=true", "k: a whole number is wanted, not 'True'"),

@@ -120,3 +120,18 @@ def test_a_run_whose_reader_goes_away_comes_to_its_end(proact: Any, tmp_path: Pa
         running.stdout.close()
         assert running.wait(timeout=20) == 0
     assert (tmp_path / "run" / "scores.json").exists()
+
+
+def test_an_intention_that_is_not_in_use_is_named_once_with_those_that_are(proact: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from simulator import Decision, Offer\nclass Vague:\n    inline = True\n"
+        "    async def decide(self, seen):\n        return Decision((Offer(f'Translat {seen.snapshot.index}'),))\n"
+    )
+    done = proact(
+        "run", DESKTOP, DESKTOP + "/trajectory.yaml", "--protocol", "stream", "--agent", "mine.py:Vague", *RULES
+    )
+    assert done.code == 0
+    told = [line for line in done.err.splitlines() if "unknown_intention)" in line]
+    assert len(told) == 1
+    assert told[0].startswith("the agent offers the intention 'Translat 0', which is not in use and never right")
+    assert "did you mean 'Translation'? known: Advice/Consultation, " in told[0]
