@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorers.base import Context, Unit, score_run
+from scorers.interrupted import played_until, truth_as_played
 from scorers.matching import AnyContent, Windows, match
 from scorers.realtime import Realtime
 from scorers.realtime_metrics import Rules
@@ -194,3 +195,20 @@ def test_silence_is_worth_nothing_and_perfection_everything(wanted: tuple[Opport
 
 def test_any_content_is_right_in_strength_timing() -> None:
     assert AnyContent().right([], [])(0, np.arange(3)).all()
+
+
+@given(decisions(least=1), needs(), st.data())
+def test_what_lies_after_the_end_of_an_interrupted_log_changes_no_score(
+    said: list[D], wanted: tuple[Opportunity, ...], data: st.DataObject
+) -> None:
+    kept = said[: data.draw(st.integers(1, len(said)))]
+    cut, true = log(kept, interrupted=True), truth(END, wanted, acts_ns=(ns(END),))
+    until = played_until(cut, true)
+    assert max(ns(d.actionable) for d in kept) < until or until == ns(END)
+    before = tuple(w for w in wanted if w.opens_ns < until)
+    later = tuple(Opportunity(f"{w.id}+", until, until + 30 * SECOND, w.intention) for w in wanted)
+    longer = replace(true, end_ns=until + 3600 * SECOND, opportunities=before + later, acts_ns=(until + SECOND,))
+    assert played_until(cut, longer) == until or until == ns(END)
+    if until < ns(END):
+        assert scores(cut, longer) == scores(cut, replace(true, opportunities=before))
+    assert len(truth_as_played(cut, true).opportunities) == len(before)
