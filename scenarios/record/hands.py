@@ -129,9 +129,10 @@ class Hands:
     def new_line(self, number: int, text: str) -> None:
         """In the editor in front: type a line anew."""
         self.key("ctrl+l")
-        self._wait(0.3)
+        self.wait_for("Go To")
         self.type(str(number))
         self.key("Return")
+        self.wait_for("Mousepad")  # a key too early would go to the dialog that closes
         self.key("Home", "shift+End")
         self.type(text)
 

@@ -6,7 +6,7 @@ from scenarios.record.desk import Desk
 from scenarios.record.needs import Case, Need, Script
 from scenarios.record.pictures import boat, whiteboard
 
-_QUERY = "my awk line should count the requests over 500 ms by hour, but it also counts 87ms as more than 500"
+_QUERY = "my awk line should count the requests over 500 ms by hour, but it counts 87ms and leaves 1240ms out"
 BEFORE = Need(
     id="awk-before",
     intention="Coding/Programming",
@@ -14,6 +14,7 @@ BEFORE = Need(
     why="Her command has printed counts; she looks at what was counted, and 87ms is among what ought to be over "
     "500: opens with the first snapshot of that. Closes when she turns to the chat, where somebody waits: "
     "interrupted, unsolved.",
+    acts=False,
 )
 AFTER = Need(
     id="awk-after",
