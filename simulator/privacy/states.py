@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
@@ -28,6 +28,7 @@ from PIL import Image
 
 from simulator.core.errors import InputError
 from simulator.core.faults import kind_of, told
+from simulator.core.lock import FolderLock
 from simulator.privacy.disk import remove
 from simulator.privacy.disk import replace as put
 from simulator.privacy.layout import Box
@@ -50,6 +51,9 @@ CREATE TABLE IF NOT EXISTS privacy_decisions (
 CREATE TABLE IF NOT EXISTS privacy_removals (file_path TEXT PRIMARY KEY);
 """
 _BY_PATH = ("privacy_looks", "privacy_boxes", "privacy_flags", "privacy_decisions")
+
+LOCK = ".recording.lock"
+"""The file that whoever writes a session holds: recording, compacting, redacting, forgetting."""
 
 BY_PERSON = "person"
 """The reading of a picture on which a person has decided: rules do not look at it again."""
@@ -94,7 +98,8 @@ class Shelf:
         n_removed: old files removed that an earlier, killed redaction had left.
 
     Raises:
-        InputError: no session, one that is being recorded, one that another program has open.
+        InputError: no session, one that is being recorded, a damaged one.
+        UsageError: another program has it open.
     """
 
     def __init__(self, folder: Path, *, step: Callable[[str], None] | None = None) -> None:
@@ -102,40 +107,33 @@ class Shelf:
         self.file = self.folder / FILE_NAME
         self._step = step or (lambda word: None)
         connect(self.file).close()  # refuses what is no session before anything is touched
-        self._db = sqlite3.connect(self.file, isolation_level=None, timeout=0.5)
+        self._lock = FolderLock(self.folder / LOCK, f"{self.file}: another program has this session open; wait for it")
         try:
-            self._open()
-            self.n_removed = self._sweep()
+            self._db = sqlite3.connect(self.file, isolation_level=None, timeout=2.0)
+            try:
+                self._open()
+                self.n_removed = self._sweep()
+            except BaseException:
+                self._db.close()
+                raise
         except BaseException:
-            self._db.close()
+            self._lock.release()
             raise
 
     def _open(self) -> None:
-        """Refuse a session that is being recorded, and from now on everybody else who would write."""
-        with self._free(), told(self.file):
+        """Refuse a session that is being recorded; then a log ahead of the file, so that readers never see a half."""
+        with told(self.file):
             state = self._db.execute("SELECT value FROM meta WHERE key = 'state'").fetchone()
         if state is not None and state[0] == "recording":
             want = "the session is being recorded, or its recorder died; close it first (`proact record` repairs it)"
             raise InputError(self.file, want)
-        with self._free(), told(self.file):
-            self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
+        with told(self.file):
+            self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA secure_delete=ON")
             self._db.execute("PRAGMA synchronous=FULL")
             with self._transaction():
                 for statement in _TABLES.split(";"):
                     self._db.execute(statement)
-
-    @contextmanager
-    def _free(self) -> Iterator[None]:
-        """Say so where another program has the session open."""
-        try:
-            yield
-        except InputError as error:
-            if "locked" in str(error):
-                raise InputError(self.file, "another program has this session open; wait until it is done") from None
-            if "readonly" in str(error):
-                raise InputError(self.file, "it may not be written, and redaction changes it") from None
-            raise
 
     def __enter__(self) -> Shelf:
         return self
@@ -148,8 +146,17 @@ class Shelf:
             raise InputError(self.file, kind_of(error)) from None
 
     def close(self) -> None:
-        """Let others open it again."""
-        self._db.close()
+        """Fold the log in, which overwrites what was removed, and let others open the session again."""
+        try:
+            with suppress(
+                sqlite3.OperationalError
+            ):  # somebody reads it, or the disk is full: the log stays, and is sound
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                self._db.execute("PRAGMA journal_mode=DELETE")
+        finally:
+            self._db.close()
+            (self.folder / LOCK).unlink(missing_ok=True)
+            self._lock.release()
 
     def pictures(self) -> list[Picture]:
         """All distinct pictures, by monitor and first row. Of rows that disagree the least reviewed state counts."""

@@ -121,11 +121,11 @@ _NOISE = (
 )
 
 
-def sheet(look: Look, seed: int, size: tuple[int, int] = (1000, 800)) -> Sheet:
-    """A page of noise with every kind of value on it."""
+def sheet(look: Look, seed: int, size: tuple[int, int] = (1000, 800), every: int = 1) -> Sheet:
+    """A page of noise with a value of each kind on it, or of every so many."""
     made = Sheet(Image.new("RGB", size, look.paper))
     y = 24
-    for n, (kind, value) in enumerate(values(seed)):
+    for n, (kind, value) in enumerate(values(seed)[::every]):
         made.write(look, 30, y, [_NOISE[n % len(_NOISE)]])
         made.write(look, 30, y + 2 * look.size, [_BEFORE[kind], (kind, value), " for now"])
         y += 4 * look.size

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from simulator.core.errors import InputError
+from simulator.core.errors import InputError, UsageError
 from simulator.privacy.rules import load_rules
 from simulator.privacy.scan import Options, Report, scan
 from simulator.privacy.standing import standing
@@ -230,7 +230,7 @@ def test_a_session_that_is_being_recorded_is_refused(tmp_path: Path) -> None:
 
 def test_two_scans_at_once_are_refused(tmp_path: Path) -> None:
     folder = record(tmp_path / "s")
-    with Shelf(folder), pytest.raises(InputError, match="another program has this session open"):
+    with Shelf(folder), pytest.raises(UsageError, match="another program has this session open"):
         scanned(folder)
     scanned(folder)
 
@@ -241,6 +241,15 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
         raise sqlite3.OperationalError("database or disk is full")
     scanned(folder)
     assert_nothing_private_is_left(folder)
+
+
+def test_others_can_read_the_session_while_it_is_scanned(tmp_path: Path) -> None:
+    folder = record(tmp_path / "s")
+    seen = []
+    scan(folder, readings(), RULES, step=lambda word: seen.append(damage(folder)))
+    assert seen
+    assert not any(seen)
+    assert {p.name for p in folder.iterdir()} == {"session.db", "screenshots"}
 
 
 def test_an_error_names_no_text(tmp_path: Path) -> None:
