@@ -169,7 +169,7 @@ def test_resampling_reads_finished_decisions_and_writes_apart(tmp_path: Path) ->
     assert len(model.write_ns) == 2
     assert max(model.write_ns) < 20 * MS
     assert unit_logs(run.path) == [run.path]
-    with pytest.raises(InputError, match="not a run folder"):
+    with pytest.raises(InputError, match="there is no such file or folder"):
         unit_logs(tmp_path / "nowhere")
 
 
