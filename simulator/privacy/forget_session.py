@@ -31,7 +31,9 @@ _RECORDING = ".recording.lock"  # held by whoever records into the folder
 _OURS = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", f"{FILE_NAME}-journal", f"{FILE_NAME}.part", "status.json",
          "pause", _RECORDING)  # fmt: skip
 _STAY = frozenset({"id", "tick", "captured_ns", "late_ms", "monitor", "privacy_action"})
-_KNOWN = frozenset({"screenshots", "gaps", "events", "opportunities", "labels", "masks", "notes", "profile", "meta"})
+_KNOWN = frozenset(
+    {"screenshots", "gaps", "events", "opportunities", "labels", "masks", "notes", "annotations", "profile", "meta"}
+)
 _TEXTS = (
     ("screenshots", "window_title"),
     ("screenshots", "scene_description"),
@@ -41,6 +43,8 @@ _TEXTS = (
     ("opportunities", "query"),
     ("labels", "query"),
     ("labels", "note"),
+    ("annotations", "summary"),
+    ("annotations", "query"),
 )
 
 
@@ -105,12 +109,14 @@ def plan_session(head: Head, span: Span) -> Item | Unreached | None:
         (n_rows,) = db.execute(f"SELECT COUNT(*) FROM screenshots WHERE {where}", args).fetchone()
         (n_fresh,) = db.execute(f"SELECT COUNT(*) FROM screenshots WHERE {where} AND NOT {_BLANK}", args).fetchone()
         n_events, n_needs, n_labels = (len(ids) for ids in _dependants(db, head, span))
+        n_said = len(_annotations(db, head, span))
         texts = _texts(db, where, args, head, span)
     if n_all and n_rows == n_all:
         return _whole(head)
-    if not (n_fresh or n_events or n_needs or n_labels or head.half_done):
+    if not (n_fresh or n_events or n_needs or n_labels or n_said or head.half_done):
         return None
     said = f"{_n(n_fresh, 'row')} of {n_all}, {_n(n_events, 'event')}, {_n(n_needs, 'need')}, {_n(n_labels, 'label')}"
+    said += f", {_n(n_said, 'annotation')}" if n_said else ""
     return Item("session", head.folder, said, lambda: _cut(head, span), texts)
 
 
@@ -155,6 +161,7 @@ def _cut(head: Head, span: Span) -> list[Unreached]:
             _cut_events(db, head, span, events)
             _delete(db, "opportunities", needs)
             _delete(db, "labels", labels)
+            _delete(db, "annotations", _annotations(db, head, span))
             db.execute("UPDATE screenshots SET event_id = NULL WHERE event_id NOT IN (SELECT id FROM events)")
             _cut_reviews(db)
             db.execute("COMMIT")
@@ -274,6 +281,15 @@ def _dependants(db: sqlite3.Connection, head: Head, span: Span) -> tuple[list[ob
     return events, needs, labels
 
 
+def _annotations(db: sqlite3.Connection, head: Head, span: Span) -> list[object]:
+    """Ids of what was said afterwards of events that touch the span: it may quote any moment of theirs."""
+    anchor = head.anchor_ns
+    if anchor is None or not db.execute(f"{_TABLES} AND name = 'annotations'").fetchone():
+        return []
+    rows = db.execute("SELECT id, start_ns, end_ns FROM annotations")
+    return [i for i, start, end in rows if span.touches(anchor + start, anchor + max(start, end))]
+
+
 def _cut_events(db: sqlite3.Connection, head: Head, span: Span, events: list[object]) -> None:
     """Events of the span go; one that only reaches into it ends where the span begins, without its summaries."""
     anchor = head.anchor_ns or 0
@@ -337,10 +353,13 @@ def _outside(file: Path, db: sqlite3.Connection | None = None) -> list[Unreached
 def _texts(db: sqlite3.Connection, where: str, args: tuple[int, ...], head: Head, span: Span) -> frozenset[str]:
     """Texts that go and are nowhere in what stays."""
     events, needs, labels = _dependants(db, head, span)
-    ids = {"events": events, "opportunities": needs, "labels": labels}
+    ids = {"events": events, "opportunities": needs, "labels": labels, "annotations": _annotations(db, head, span)}
+    has_annotations = db.execute(f"{_TABLES} AND name = 'annotations'").fetchone() is not None
     gone: set[str] = set()
     kept: set[str] = set()
     for table, column in _TEXTS:
+        if table == "annotations" and not has_annotations:
+            continue
         if table == "screenshots":
             rows = db.execute(f"SELECT DISTINCT {column}, {where} FROM {table} WHERE {column} IS NOT NULL", args)
             pairs = [(text, bool(of_span)) for text, of_span in rows]

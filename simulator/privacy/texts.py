@@ -12,6 +12,7 @@ TEXTS = (
     ("screenshots", "window_title"), ("screenshots", "scene_description"), ("events", "window_title"),
     ("events", "event_summary"), ("events", "detailed_description"), ("events", "conversation"),
     ("opportunities", "query"), ("labels", "query"), ("labels", "note"), ("profile", "value"),
+    ("annotations", "summary"), ("annotations", "conversation"), ("annotations", "query"), ("annotations", "rationale"),
 )  # fmt: skip
 """Columns with what people wrote, besides the OCR text: rules are applied to them too."""
 

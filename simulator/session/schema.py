@@ -5,7 +5,8 @@ A superset of what ProAgentBench describes (App. A.1-A.2) and LifeTrace writes. 
 known); ``tick`` k is due at ``k * meta.period_ns``. A gap covers the ticks ``from_tick`` to ``to_tick``, both
 included. Unknown is NULL. Paths are relative to the session's folder and POSIX. ``masks`` are rectangles that were
 filled in a tick's picture before anybody saw it, in pixels of the picture; ``notes`` say what is odd about ticks that
-were recorded all the same (``NOTE_KINDS``).
+were recorded all the same (``NOTE_KINDS``). ``annotations`` hold what models, rules and people said of events
+afterwards (``simulator.annotate``); no run reads them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ __all__ = [
     "LEAST_PERIOD_NS",
     "LONGEST_PATH",
     "NOTE_KINDS",
+    "TABLE_OF_ANNOTATIONS",
     "VERSION",
     "Kind",
 ]
@@ -51,7 +53,16 @@ COLUMNS = (
     "scene_description", "privacy_level", "privacy_action", "created_at",
 )  # fmt: skip
 
-DDL = """
+TABLE_OF_ANNOTATIONS = """
+CREATE TABLE annotations (
+  id INTEGER PRIMARY KEY, event_id INTEGER, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
+  annotator TEXT NOT NULL, source TEXT NOT NULL, model TEXT, prompt_hash TEXT, asked_hash TEXT, status TEXT NOT NULL,
+  reason TEXT, assistance INTEGER, platform TEXT, type TEXT, summary TEXT, conversation TEXT, query TEXT,
+  intention TEXT, confidence REAL, rationale TEXT, repaired TEXT, official INTEGER NOT NULL DEFAULT 0,
+  created_at TEXT);
+"""
+
+DDL = f"""
 CREATE TABLE screenshots (
   id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, captured_ns INTEGER NOT NULL, wall_utc_ms INTEGER,
   tz_offset_min INTEGER, late_ms REAL, monitor INTEGER NOT NULL DEFAULT 0, file_path TEXT, file_hash TEXT,
@@ -78,6 +89,7 @@ CREATE TABLE masks (
   w INTEGER NOT NULL, h INTEGER NOT NULL, reason TEXT NOT NULL);
 CREATE TABLE notes (
   id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, monitor INTEGER, kind TEXT NOT NULL, detail TEXT);
+{TABLE_OF_ANNOTATIONS}
 CREATE TABLE profile (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
