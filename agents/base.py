@@ -14,7 +14,15 @@ __all__ = ["agents", "majority_intention", "make_agent", "spoken"]
 agents: Registry[Any] = Registry(
     "agent",
     "proact.agents",
-    ("agents.baselines", "agents.oracle", "agents.prior", "agents.scripted", "agents.remote", "agents.remote_stdio"),
+    (
+        "agents.baselines",
+        "agents.oracle",
+        "agents.prior",
+        "agents.scripted",
+        "agents.remote",
+        "agents.remote_stdio",
+        "agents.human",
+    ),
     "decide",
 )
 

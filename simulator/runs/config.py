@@ -68,6 +68,7 @@ def check(settings: Settings, agent: Any) -> None:
     check_rules(settings)
     if agent is not None and not callable(trait(agent, "decide")):
         raise UsageError(f"the agent {type(agent).__name__} has no method decide(observation)")
+    _check_pace(settings, agent)
     _check_concurrency(settings, agent)
 
 
@@ -98,6 +99,14 @@ def check_rules(settings: Settings) -> None:
         raise UsageError("--speed goes with --clock elastic, and is a whole number from 1")
     if s.max_gap_ns is not None and s.clock != "wall":
         raise UsageError("--max-gap goes with --clock wall: the others do not wait while nothing is in flight")
+
+
+def _check_pace(s: Settings, agent: Any) -> None:
+    if s.clock in ("measured", "modelled") and declares(agent, "paced"):
+        raise UsageError(
+            f"clock {s.clock} holds the world still during a decision, and this agent watches one that goes on: use "
+            "--clock wall or elastic (a person can be asked in a still world all the same: human:still=true)"
+        )
 
 
 def _check_concurrency(s: Settings, agent: Any) -> None:

@@ -20,10 +20,28 @@ TRUTH = Truth(
 )
 
 
+class Nobody:
+    """A terminal at which nobody presses a key."""
+
+    @staticmethod
+    def check() -> None:
+        """There is one."""
+
+    def say(self, line: str) -> None:
+        """Heard by nobody."""
+
+    async def key(self, limit_s: float | None) -> str | None:
+        return None
+
+    def close(self) -> None:
+        """Nothing to put back."""
+
+
 class TestEveryRegisteredAgentConforms(AgentConformance):
     @pytest.fixture(autouse=True, params=agents.names())
-    def _spec(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
+    def _spec(self, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         self.spec: str = request.param
+        monkeypatch.setattr("agents.human.Terminal", Nobody)
         self.file = tmp_path / "offers.yaml"
         self.file.write_text("- {t_s: 3, intention: Translation}\n", encoding="utf-8")
         with remotes.example() if self.spec == "remote" else nullcontext("") as self.url:
