@@ -196,6 +196,8 @@ class _Release:
             "released": json.dumps({"tier": options.tier, "titles": options.title_policy}),
             "codec": "webp lossless",
         }
+        if "annotated_by" in header.meta:  # whose word the events are: no name of a person
+            meta["annotated_by"] = header.meta["annotated_by"]
         anchor = header.meta.get("utc_anchor_ns") if options.with_calendar else None
         with Writer(
             folder,

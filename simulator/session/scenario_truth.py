@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -119,7 +120,8 @@ class StatedTruth:
         if not rows:
             if not assists:
                 return (), (), ""
-            return derive(assists, self.released, self.header.gaps, self.rule), assists, self.rule.text
+            rule = self.rule.text + self._annotated()
+            return derive(assists, self.released, self.header.gaps, self.rule), assists, rule
         zero, needs = self.header.zero_ns, []
         for name, opens, closes, intention, acted, query, weight, origin in rows:
             kept = self.names.check(self.reader.file, f"opportunities row {name}, intention", str(intention))
@@ -128,6 +130,14 @@ class StatedTruth:
             needs.append(self._sound(need, self.reader.file, f"opportunities row {name}", ", {}_ns"))
         self._apart(needs, self.reader.file, "opportunities")
         return tuple(needs), assists, "recorded: the session's own table of opportunities"
+
+    def _annotated(self) -> str:
+        """Who said afterwards which events were spent with an assistant, where not all of it was recorded so."""
+        try:
+            names = list(map(str, json.loads(self.header.meta.get("annotated_by", "[]"))))
+        except (ValueError, TypeError, RecursionError):
+            names = ["somebody"]
+        return f"; annotated by {' and '.join(names)}, not official" if names else ""
 
     def _given(self, spec: TruthSpec) -> tuple[tuple[Opportunity, ...], tuple[Assist, ...], str]:
         assists = self._assists(spec)
