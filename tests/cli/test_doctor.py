@@ -72,7 +72,7 @@ def test_a_temporary_folder_that_cannot_be_written_fails(monkeypatch: pytest.Mon
     ("env", "word"),
     [({}, "none"), ({"WAYLAND_DISPLAY": "wayland-0"}, "Wayland"), ({"DISPLAY": ":9876"}, "read")],
 )
-def test_nobody_is_sent_to_look_for_a_display_that_nothing_needs_yet(
+def test_nobody_is_sent_to_look_for_a_display_that_a_run_does_not_need(
     monkeypatch: pytest.MonkeyPatch, env: dict[str, str], word: str
 ) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE"):
@@ -82,7 +82,7 @@ def test_nobody_is_sent_to_look_for_a_display_that_nothing_needs_yet(
     monkeypatch.setattr("sys.platform", "linux")
     found = doctor._display()
     assert (found.state, word in found.said) == ("ok", True)
-    assert found.said.endswith("needed only for recording, which is not part of this version")
+    assert found.said.endswith("needed only for `proact record` and `proact live`")
 
 
 @pytest.mark.parametrize("url", ["", "http://inside.example"])
