@@ -21,6 +21,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "million": 2,
     "corpus": 2,
     "charge": 3,
+    "endpoint": 3,
     "commands": REPEATS,
     "wall": 1,
     "memories": 3,

@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 
 from simulator.core.errors import LostError, ProactError, quote
+from simulator.endpoint.types import EndpointError
 
 __all__ = ["blotted", "said", "trace"]
 
@@ -23,6 +24,8 @@ def said(error: BaseException) -> tuple[str, str]:
     """A record's (kind, text): type, message, and the file and line of the agent's that it came from."""
     if isinstance(error, LostError):
         return "agent_lost", str(error)
+    if isinstance(error, EndpointError):
+        return f"model_{error.kind}", error.sentence
     text = ""
     with contextlib.suppress(BaseException):
         text = str(error)

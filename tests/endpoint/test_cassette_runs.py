@@ -113,7 +113,10 @@ def test_failed_calls_are_records_and_the_same_again(name: str, tmp_path: Path, 
     kinds: Sequence[Kind] = [Kind(k) for k in played.log.kind]
     assert (Kind.ERROR in kinds) == (name != "limited_once")
     if name == "fails":
-        assert "server: http" in at(played, 1)["error"]["text"]
+        assert at(played, 1)["error"]["kind"] == "model_server"
+        assert "answered with status 500: out of memory" in at(played, 1)["error"]["text"]
+    if name == "length":
+        assert at(played, 1)["error"] == {"kind": "model_length", "text": "the answer was cut at the limit of tokens"}
     if name == "limited_once":
         assert at(played, 1)["throttle_ns"] > 20 * MS
         assert at(played, 1)["retries"] == 1
