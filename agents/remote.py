@@ -15,6 +15,7 @@ from agents.remote_protocol import (
     PROTOCOL,
     Answer,
     Health,
+    Needs,
     Opened,
     RemoteError,
     observation_body,
@@ -27,7 +28,7 @@ from simulator.core.errors import quote
 from simulator.core.types import SECOND, SILENT, Decision, ImageRef, Observation, Setup
 from simulator.endpoint.images import Pictures
 
-__all__ = ["CLOSE_S", "HEALTH_S", "OPEN_S", "Joined", "Remote", "Wire", "read_health"]
+__all__ = ["CLOSE_S", "HEALTH_S", "OPEN_S", "Joined", "Remote", "Wire", "picture", "read_health"]
 
 HEALTH_S, OPEN_S, CLOSE_S = 10.0, 600.0, 2.0  # close and the end of a process together stay below 5 s
 _QUALITY = 80  # of a JPEG
@@ -72,7 +73,7 @@ class Joined:
         self.concurrent = "stateless" if stateless else None
         self._health: Health | None = None
         self._id: str | None = None
-        self._pictures: Pictures | None = None
+        self._pictures = Pictures(Needs().image_side, _QUALITY)
         self._introduced = False
 
     async def open(self, setup: Setup) -> None:
@@ -121,7 +122,7 @@ class Joined:
             raise RemoteError("refused", "the agent was not opened")
         items = await seen.memory.recall(health.needs.memory, token_budget=_BUDGET) if health.needs.memory else []
         with meter.stage("build"):
-            image = await self._image(seen.snapshot.image)
+            image = await picture(seen.snapshot.image, health.needs, self._pictures)
             body = observation_body(seen, items, seen.memory.render(items), image) | {"id": self._id}
         with meter.stage("model"):
             said = await self._wire.ask(call, body, self._limit_s)
@@ -146,17 +147,19 @@ class Joined:
             self._introduced = True
             meter.note(f"answered_by {quote(f'{health.name} {health.version}'.strip(), 60)[1:-1]}")
 
-    async def _image(self, ref: ImageRef | None) -> Mapping[str, Any] | None:
-        """The picture as the agent needs it."""
-        assert self._health is not None
-        needs = self._health.needs
-        if ref is None or needs.images == "none":
-            return None
-        size = {"width": ref.width, "height": ref.height, "hash": ref.pixels_hash}
-        if needs.images == "path":
-            return {"path": str(ref.path.absolute()), **size}
-        assert self._pictures is not None
-        return {"data_url": await self._pictures.url(ref), **size}
+
+async def picture(ref: ImageRef | None, needs: Needs, pictures: Pictures) -> Mapping[str, Any] | None:
+    """A picture as an agent needs it.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    if ref is None or needs.images == "none":
+        return None
+    size = {"width": ref.width, "height": ref.height, "hash": ref.pixels_hash}
+    if needs.images == "path":
+        return {"path": str(ref.path.absolute()), **size}
+    return {"data_url": await pictures.url(ref), **size}
 
 
 def read_health(said: Mapping[str, Any]) -> Health:

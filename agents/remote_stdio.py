@@ -161,9 +161,13 @@ class StdioWire:
     Args:
         argv: what to start.
         log: a file that its standard error is added to; else only its end is kept, for the sentence on how it ended.
+
+    Attributes:
+        killed: it did not end at the end of its input.
     """
 
     near = True
+    killed = False
 
     def __init__(self, argv: list[str], log: Path | None = None) -> None:
         self._argv, self._log = argv, log
@@ -248,6 +252,7 @@ class StdioWire:
                 if await _ends(child):
                     break
                 if number is not None:
+                    self.killed = True
                     kill_group(pid, number)
         finally:
             if not child.ended.done():

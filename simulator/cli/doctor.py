@@ -9,14 +9,14 @@ import shutil
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
 from simulator.cli import guard
 from simulator.cli.live import LiveOptions
@@ -25,10 +25,10 @@ from simulator.core.errors import Exit, UsageError
 from simulator.core.types import MS
 from simulator.timing.clock import real_ns
 
-__all__ = ["Finding", "doctor", "look"]
+__all__ = ["Finding", "doctor", "look", "tell"]
 
-State = Literal["ok", "note", "missing"]
-_COLOURS: dict[str, str] = {"ok": "green", "note": "yellow", "missing": "bold red"}
+State = Literal["ok", "note", "missing", "wrong"]
+_COLOURS: dict[str, str] = {"ok": "green", "note": "yellow", "missing": "bold red", "wrong": "bold red"}
 _GB = 10**9
 _N_RELEASES, _RELEASE_NS = 40, 25 * MS
 _DISPLAY = "needed only for `proact record` and `proact live`"
@@ -37,40 +37,56 @@ _LATER_ENDPOINT = "needed only by proact's agents that call a model, which are n
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at. ``missing``: proact needs it; ``note``: something less will work, or work less well."""
+    """One thing looked at. ``missing``: proact needs it; ``wrong``: it is there and does not do what it must; ``note``:
+    something less will work, or work less well.
+    """
 
     name: str
     state: State
     said: str
 
 
-def doctor(
-    what: Annotated[
-        Literal["live"] | None, Parameter(help="live: try a live run once for real, which warms the agent up, too.")
-    ] = None,
-    /,
-    *,
-    options: LiveOptions | None = None,
-) -> int:
-    """Look at this machine and say what works: takes about a second, changes nothing, asks no network.
+doctor = App(name="doctor", help="Look at this machine and say what works.")
+doctor.command(
+    "simulator.cli.doctor_agent:agent", name="agent", help="Try an agent in another process; say what is wrong."
+)
 
-    `proact doctor live` makes a real capture and asks the agent; it takes the options of `proact live`.
+_Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
+
+
+@doctor.default
+def machine(*, json: _Json = False) -> int:
+    """Look at this machine and say what works: takes about a second, changes nothing, asks no network.
 
     Exit code 1 if something is missing that proact needs.
     """
-    from rich.table import Table
-    from rich.text import Text
+    return tell(look(), Voice(as_json=json))
+
+
+@doctor.command
+def live(*, options: LiveOptions | None = None) -> int:
+    """Try a live run once for real, which warms the agent up, too: a capture is made, and the agent is asked.
+
+    It takes the options of `proact live`. Exit code 1 if something is missing that a live run needs.
+    """
+    from simulator.cli.doctor_live import look_live  # what records is imported when it is needed
 
     options = options or LiveOptions()
     voice = Voice(as_json=options.json)
-    if what is not None:
-        from simulator.cli.doctor_live import look_live  # what records is imported when it is needed
+    return tell(look_live(options, voice), voice)
+
+
+def tell(findings: Iterable[Finding], voice: Voice) -> int:
+    """Say what was found; the exit code."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, show_edge=False, pad_edge=False, show_header=False)
     missing = 0
-    for finding in look() if what is None else look_live(options, voice):
+    for finding in findings:
         voice.record("finding", **asdict(finding))
         table.add_row(plain(finding.name), Text(finding.state, _COLOURS[finding.state]), plain(finding.said))
-        missing += finding.state == "missing"
+        missing += finding.state in ("missing", "wrong")
     voice.say(table)
     voice.record("done", missing=missing)
     return Exit.INTERNAL if missing else Exit.DONE

@@ -1,0 +1,71 @@
+"""``proact doctor agent``: everything that a run asks of an agent in another process, asked once, and what is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from simulator.cli.doctor import Finding, tell
+from simulator.cli.speak import Voice
+from simulator.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from simulator.cli.doctor_agent_checks import Bench
+
+__all__ = ["agent"]
+
+
+def agent(
+    url: str | None = None,
+    /,
+    *,
+    stdio: Annotated[
+        str | None, Parameter(help='The command of an agent that talks on stdin and stdout: "python3 agent.py".')
+    ] = None,
+    token: Annotated[str | None, Parameter(help="The environment variable that holds the token to send.")] = None,
+    limit: Annotated[str, Parameter(help="How long one decision may take.")] = "60s",
+    json: Annotated[
+        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
+    ] = False,
+) -> int:
+    """Try an agent in another process, at URL or as a child, on everything that a run asks of it.
+
+    About twenty decisions on made-up screens; each check says in a sentence what is wrong. `note` is what works, and
+    could be better. Exit code 1 if something is wrong. The protocol: docs/remote-agents.md.
+    """
+    from simulator.cli.doctor_agent_checks import Bench  # what asks is imported when it is needed
+    from simulator.core.durations import parse_duration
+    from simulator.core.types import SECOND
+
+    if (url is None) == (stdio is None):
+        raise UsageError('name one agent: its URL, such as http://127.0.0.1:8900, or --stdio "python3 agent.py"')
+    if stdio is not None and token is not None:
+        raise UsageError("--token goes with a URL; a child process has the environment of this one")
+    try:
+        limit_s = parse_duration(limit) / SECOND
+    except ValueError as error:
+        raise UsageError(f"--limit: {error}") from error
+    if limit_s <= 0:
+        raise UsageError(f"--limit {limit}: a duration above 0 is wanted, such as 60s")
+    bench = Bench.at(url, token, limit_s) if url is not None else Bench.child(stdio or "", limit_s)
+    voice = Voice(as_json=json)
+    if voice.progress.is_terminal:
+        voice.tell("asking it about twenty times; that takes as long as it takes")
+    return tell(_findings(bench), voice)
+
+
+def _findings(bench: Bench) -> Iterator[Finding]:
+    """One after the other, as they are made: an agent may take its time."""
+    from simulator.cli.doctor_agent_checks import examine
+
+    with asyncio.Runner() as runner:
+        findings = examine(bench)
+        while (finding := runner.run(_next(findings))) is not None:
+            yield finding
+
+
+async def _next(findings: AsyncIterator[Finding]) -> Finding | None:
+    return await anext(findings, None)
