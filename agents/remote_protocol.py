@@ -19,12 +19,15 @@ from simulator.core.errors import ProactError
 from simulator.core.types import SECOND, Decision, Event, MemoryItem, Observation, Offer, Setup
 from simulator.endpoint.redact import shown
 
-__all__ = ["MOST_BYTES", "PROTOCOL", "Answer", "Health", "Needs", "Opened", "RemoteError", "encoded",
+__all__ = ["KINDS", "MOST_BYTES", "PROTOCOL", "Answer", "Health", "Needs", "Opened", "RemoteError", "encoded",
            "observation_body", "read", "read_json", "setup_body", "unknown_fields", "unwrapped"]  # fmt: skip
 
 PROTOCOL = 1
 MOST_BYTES = 10_000_000
 """Of one answer."""
+KINDS = ("connection", "timeout", "unauthorized", "refused", "agent", "bad_json", "bad_answer", "too_large", "protocol",
+         "ended")  # fmt: skip
+"""Of errors: ``agent`` is one of its own, ``protocol`` another version, ``ended`` a process that is gone."""
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -32,8 +35,7 @@ class RemoteError(ProactError):
     """A call to an agent in another process that brought no answer; in a run it becomes a record of kind ``error``.
 
     Args:
-        kind: connection, timeout, unauthorized, refused, agent (its own error), bad_json, bad_answer, too_large,
-            protocol (another version), ended (the process is gone).
+        kind: one of ``KINDS``.
         sentence: what happened, without tokens and without what an answer held.
     """
 

@@ -17,12 +17,14 @@ import pytest
 import yaml
 
 from agents.base import agents
+from agents.remote_protocol import KINDS, Answer, Health, observation_body, read, setup_body, unknown_fields
+from agents.testing import observe
 from memory.base import memories
 from scorers.base import catalogue
 from simulator.cli import _call
 from simulator.core.protocols import History, Meter
 from simulator.core.taxonomy import CLASSES
-from simulator.core.types import MemoryItem, Snapshot
+from simulator.core.types import Event, MemoryItem, Setup, Snapshot
 from simulator.runs.config import CLOCKS, PROTOCOLS
 from simulator.session.scenario import plays
 from simulator.session.scenario_file import ScenarioFile
@@ -31,7 +33,7 @@ from simulator.timing.meter import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = ("sessions", "agents", "memories", "scores", "python")
+PAGES = ("sessions", "agents", "remote-agents", "memories", "scores", "python")
 TEXT = {page: (DOCS / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
 BLOCK = re.compile(r"(?P<file><!-- file: (?P<name>\S+) -->\n)?^```(?P<kind>\w*)\n(?P<body>.*?)^```", re.M | re.S)
 
@@ -59,7 +61,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:
-        if name in ("stuck", "last_question", "over_http") or name.startswith("proact_user_"):
+        if name in ("stuck", "last_question", "over_http", "remote_agent") or name.startswith("proact_user_"):
             del sys.modules[name]
 
 
@@ -142,3 +144,29 @@ def test_the_page_on_scores_names_only_metrics_that_there_are() -> None:
     named = set(re.findall(r"`([A-Za-z_]+(?:_rt|_s|_per_hour)|[a-z_]+@[a-z0-9_]+)`", TEXT["scores"]))
     assert named
     assert {n for n in named if n not in known} == set()
+
+
+def test_the_page_on_remote_agents_shows_calls_and_answers_as_they_are() -> None:
+    health, opened, decide, decision = (yaml.safe_load(block) for block in _blocks("remote-agents", "yaml"))
+    assert unknown_fields(read(Health, health, "health")) == []
+    assert unknown_fields(read(Answer, decision, "decide")) == []
+    assert set(decision) == set(Answer.model_fields)
+    assert set(decision["usage"]) == {"tokens_in", "tokens_out", "reasoning", "cached", "images", "cost"}
+    assert _shape(setup_body(Setup("s", "u", {"languages": ""}, [""], 0))) == _shape(opened)
+    seen = observe(items=[MemoryItem("", 0.5)], events=[Event("e", "u", 0, 1)], profile={"languages": ""})
+    assert _shape({"id": None, **observation_body(seen, [MemoryItem("", 0.5)], "", None)}) == _shape(decide)
+
+
+def _shape(value: Any) -> Any:
+    """The names in it."""
+    if isinstance(value, dict):
+        return {name: _shape(inner) for name, inner in value.items()}
+    return _shape(value[0]) if isinstance(value, list) else None
+
+
+def test_the_page_on_remote_agents_names_every_parameter_and_kind_of_error() -> None:
+    from agents.remote import Remote
+    from agents.remote_stdio import Stdio
+
+    parameters = [p for cls in (Remote, Stdio) for p in inspect.signature(cls).parameters]
+    assert not _missing("remote-agents", [*parameters, *KINDS])
