@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from simulator.annotate.audit import Agreement, Drawn, draw, kappa, wilson
 from simulator.annotate.sample import Target, targets
-from simulator.annotate.store import Annotation, Store
+from simulator.annotate.store import Annotation, Source, Status, Store
 from simulator.cli.audit import audit
 from simulator.core.errors import InputError, UsageError
 from simulator.core.types import SECOND
@@ -24,10 +24,9 @@ WHO = "m1, prompt 0123"
 
 
 def said(assistance: bool | None, intention: str | None = None, who: str = WHO) -> Annotation:
-    status = "unannotated" if assistance is None else "annotated"
-    return Annotation(
-        who, "person" if who.startswith("person") else "model", status, assistance=assistance, intention=intention
-    )  # type: ignore[arg-type]
+    source: Source = "person" if who.startswith("person") else "model"
+    status: Status = "unannotated" if assistance is None else "annotated"
+    return Annotation(who, source, status, assistance=assistance, intention=intention)
 
 
 @pytest.mark.parametrize(
