@@ -12,6 +12,7 @@ import string
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agents.base import agents
@@ -25,6 +26,8 @@ _LEAD_NS = 5 * MS
 """So long before the next snapshot a question ends; what is pressed meanwhile is heard with the next one."""
 _RETRACT, _MENU = "-", "?"
 _NOTHING = "\r\n "
+_RUBOUT = "\x7f\b"
+_LONGEST = 500
 
 
 def letters(intentions: Sequence[str]) -> dict[str, str]:
@@ -33,12 +36,25 @@ def letters(intentions: Sequence[str]) -> dict[str, str]:
     >>> letters(["Translation", "Summarization"])
     {'a': 'Translation', 'b': 'Summarization'}
     """
-    return dict(zip(string.ascii_lowercase + string.digits + string.ascii_uppercase, intentions, strict=False))
+    return dict(zip(string.ascii_lowercase + string.digits, intentions, strict=False))
+
+
+@dataclass(slots=True)
+class _Said:
+    """What was pressed for one snapshot."""
+
+    offers: list[Offer] = field(default_factory=list)
+    retracted: list[str] = field(default_factory=list)
+
+    @property
+    def decision(self) -> Decision:
+        return Decision(tuple(self.offers), tuple(self.retracted)) if self.offers or self.retracted else SILENT
 
 
 @agents.register("human")
 class Human:
-    """Whoever sits at the terminal. Shown is each new window; a key offers help, ``-`` takes the last offer back.
+    """Whoever sits at the terminal. Shown is each new window; a letter offers help, a capital one help in words that
+    are typed then, ``-`` takes the last offer back.
 
     A question ends just before the next snapshot: the length of a silence says nothing. What is offered has the instant
     of its key.
@@ -58,6 +74,7 @@ class Human:
         self._period_ns = SECOND
         self._shown: object = None
         self._last: str | None = None
+        self._typing: Offer | None = None
 
     async def open(self, setup: Setup) -> None:
         """Show the menu, and wait until the person is ready.
@@ -81,8 +98,9 @@ class Human:
         half = (len(rows) + 1) // 2
         for left, right in zip(rows[:half], [*rows[half:], ""], strict=False):
             terminal.say(f"  {left:<36}{right}".rstrip())
-        nothing = "" if self.paced else "   Enter  nothing"
-        terminal.say(f"  {_RETRACT}  take the last offer back   {_MENU}  this menu{nothing}")
+        more = ["A B …  the same, in words", f"{_RETRACT}  take the last offer back", f"{_MENU}  this menu"]
+        more += [] if self.paced else ["Enter  nothing"]
+        terminal.say("  " + "   ".join(more))
 
     async def decide(self, observation: Observation) -> Decision:
         """What is pressed until the next snapshot; in a still world until a key is pressed.
@@ -100,39 +118,52 @@ class Human:
         loop = asyncio.get_running_loop()
         wait_ns = seen.snapshot.captured_ns + self._period_ns - seen.now_ns - _LEAD_NS
         end = loop.time() + max(0, wait_ns) / SECOND
-        offers: list[Offer] = []
-        retracted: list[str] = []
+        said = _Said()
         while (key := await terminal.key(max(0.0, end - loop.time()))) is not None:
-            self._pressed(key, terminal, seen, offers, retracted)
-        return Decision(tuple(offers), tuple(retracted)) if offers or retracted else SILENT
+            self._pressed(key, terminal, seen, said)
+        return said.decision
 
     async def _one_key(self, terminal: Terminal, seen: Observation) -> Decision:
-        offers: list[Offer] = []
-        retracted: list[str] = []
-        while not offers and not retracted:
+        said = _Said()
+        while not said.offers and not said.retracted:
             key = await terminal.key(None)
-            if key is None or key in _NOTHING:
-                return SILENT
-            self._pressed(key, terminal, seen, offers, retracted)
-        return Decision(tuple(offers), tuple(retracted))
+            if key is None or (key in _NOTHING and self._typing is None):
+                break
+            self._pressed(key, terminal, seen, said)
+        return said.decision
 
-    def _pressed(
-        self, key: str, terminal: Terminal, seen: Observation, offers: list[Offer], retracted: list[str]
-    ) -> None:
+    def _pressed(self, key: str, terminal: Terminal, seen: Observation, said: _Said) -> None:
         """What a key means."""
-        if key in self._keys:
-            offer = Offer(self._keys[key])
-            if offer not in offers:
-                offers.append(offer)
-                seen.meter.emit(offer)  # now, not when the question ends
-            self._last = offer.intention
-            terminal.say(f"      -> {plain(offer.intention)}")
+        if self._typing is not None:
+            self._type(key, self._typing, terminal, seen, said)
+        elif key in self._keys:
+            terminal.say(f"      -> {plain(self._keys[key])}")
+            self._offer(Offer(self._keys[key]), seen, said)
+        elif key.isupper() and key.lower() in self._keys:
+            self._typing = Offer(self._keys[key.lower()])
+            terminal.say(f"      -> {plain(self._typing.intention)}: ")
         elif key == _RETRACT and self._last is not None:
-            retracted.append(self._last)
+            said.retracted.append(self._last)
             terminal.say(f"      -> no more {plain(self._last)}")
             self._last = None
         elif key == _MENU:
             self._menu(terminal)
+
+    def _type(self, key: str, typed: Offer, terminal: Terminal, seen: Observation, said: _Said) -> None:
+        """A key of a text, which may go on through several snapshots; Enter hands it over."""
+        if key in "\r\n":
+            self._typing = None
+            self._offer(typed, seen, said)
+            return
+        text = typed.text[:-1] if key in _RUBOUT else (typed.text + key if key.isprintable() else typed.text)
+        self._typing = replace(typed, text=text[:_LONGEST])
+        terminal.say(f"      -> {plain(typed.intention)}: {text[-100:]}", over=True)
+
+    def _offer(self, offer: Offer, seen: Observation, said: _Said) -> None:
+        if offer not in said.offers:
+            said.offers.append(offer)
+            seen.meter.emit(offer)  # now, not when the question ends
+        self._last = offer.intention
 
     async def _show(self, terminal: Terminal, seen: Observation) -> None:
         s = seen.snapshot

@@ -6,6 +6,7 @@ error of that decision. Nothing is asked twice: the other side may remember what
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -123,6 +124,8 @@ class Joined:
         items = await seen.memory.recall(health.needs.memory, token_budget=_BUDGET) if health.needs.memory else []
         with meter.stage("build"):
             image = await picture(seen.snapshot.image, health.needs, self._pictures)
+            if image is None and seen.snapshot.image is not None and health.needs.images != "none":
+                meter.note("picture_not_written")
             body = observation_body(seen, items, seen.memory.render(items), image) | {"id": self._id}
         with meter.stage("model"):
             said = await self._wire.ask(call, body, self._limit_s)
@@ -149,7 +152,7 @@ class Joined:
 
 
 async def picture(ref: ImageRef | None, needs: Needs, pictures: Pictures) -> Mapping[str, Any] | None:
-    """A picture as an agent needs it.
+    """A picture as an agent needs it; None where it needs none, or a path to what is not on the disk yet (live).
 
     Raises:
         InputError: it cannot be read.
@@ -158,7 +161,8 @@ async def picture(ref: ImageRef | None, needs: Needs, pictures: Pictures) -> Map
         return None
     size = {"width": ref.width, "height": ref.height, "hash": ref.pixels_hash}
     if needs.images == "path":
-        return {"path": str(ref.path.absolute()), **size}
+        there = await asyncio.to_thread(ref.path.is_file)
+        return {"path": str(ref.path.absolute()), **size} if there else None
     return {"data_url": await pictures.url(ref), **size}
 
 

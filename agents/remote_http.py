@@ -109,6 +109,7 @@ class HttpWire:
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_S),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
                 trace_configs=[trace],
+                auto_decompress=False,  # a small answer cannot become a huge one
                 trust_env=False,
             )
         return self._session
@@ -138,7 +139,7 @@ class HttpWire:
     async def _sent(self, method: str, url: str, data: bytes | None) -> bytes:
         import aiohttp
 
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         if data is not None:
             headers["Content-Type"] = "application/json"
         if (token := self._token) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import os
 import select
@@ -15,6 +16,7 @@ from simulator.core.errors import ProactError, UsageError
 __all__ = ["Terminal", "TerminalLost", "plain"]
 
 _PLACE = "/dev/tty"
+_UP = "\x1b[1A"
 _CLEAR = "\r\x1b[2K"  # a line of progress may stand there, and is drawn again below
 
 
@@ -40,6 +42,7 @@ class Terminal:
         self._keys: deque[str] = deque()
         self._waiter: asyncio.Future[None] | None = None
         self._lost = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")("ignore")  # a letter may come in two pieces
         self._stop_r, self._stop_w = os.pipe()
         try:
             self._fd = os.open(_PLACE, os.O_RDWR)
@@ -65,10 +68,11 @@ class Terminal:
         except OSError as error:
             raise UsageError("agent human: it needs a terminal, and there is none here") from error
 
-    def say(self, line: str) -> None:
-        """One line for the person."""
+    def say(self, line: str, *, over: bool = False) -> None:
+        """One line for the person; ``over`` the last one."""
+        up = f"{_CLEAR}{_UP}" if over else ""
         with contextlib.suppress(OSError):  # closed: the next key is asked for in vain
-            os.write(self._fd, f"{_CLEAR}{line}\r\n".encode("utf-8", "replace"))
+            os.write(self._fd, f"{up}{_CLEAR}{line}\r\n".encode("utf-8", "replace"))
 
     async def key(self, limit_s: float | None) -> str | None:
         """The next key, also one pressed before; None if none comes in time.
@@ -106,7 +110,7 @@ class Terminal:
     def _heard(self, read: bytes) -> None:
         self._lost = not read
         if not read.startswith(b"\x1b"):  # arrows and the like send several characters
-            self._keys.extend(read.decode("utf-8", "ignore"))
+            self._keys.extend(self._decoder.decode(read))
         if self._waiter is not None and not self._waiter.done() and (self._keys or self._lost):
             self._waiter.set_result(None)
 

@@ -138,6 +138,30 @@ def test_the_last_offer_is_taken_back(desk: Desk) -> None:
     assert ask(desk, observe(0), typed="--") == [SILENT]
 
 
+def test_an_offer_can_have_words_typed_through_several_snapshots(desk: Desk) -> None:
+    seen = [observe(i, meter=(meter := FakeMeter())) for i in range(2)]
+    first, second = ask(desk, *seen, typed="Ain 德语 pleX\x7fase\r")
+    offer = Offer("Translation", "in 德语 please")
+    assert (first, second) == (Decision((offer,)), SILENT)
+    assert "Translation: in 德语 please" in desk.text
+
+    async def late() -> list[Decision]:
+        agent = Human()
+        desk.type(" ")
+        await agent.open(SETUP)
+        desk.type("B")
+        one = await agent.decide(observe(0))
+        desk.type("one\t page\n")
+        two = await agent.decide(observe(1, meter=meter))
+        await agent.close()
+        return [one, two]
+
+    assert asyncio.run(late()) == [SILENT, Decision((Offer("Summarization", "one page"),))]
+    assert meter.offers == [Offer("Summarization", "one page")]
+    typed = ask(desk, observe(0), observe(1), typed="A b\n\n", still=True)
+    assert typed == [Decision((Offer("Translation", " b"),)), SILENT]
+
+
 def test_keys_without_a_meaning_arrows_and_pastes_of_them_do_nothing(desk: Desk) -> None:
     assert ask(desk, observe(0), typed="z!\t") == [SILENT]
     assert ask(desk, observe(0), typed="\x1b[A") == [SILENT]

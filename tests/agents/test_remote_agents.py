@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,10 @@ from agents.remote_protocol import Answer, RemoteError, encoded, read, read_json
 from agents.testing import FakeMeter, observe
 from simulator.cli import _call
 from simulator.core.errors import UsageError
-from simulator.core.types import SECOND, Decision, Event, ImageRef, MemoryItem, Observation, Offer, Setup
+from simulator.core.types import MS, SECOND, Decision, Event, ImageRef, MemoryItem, Observation, Offer, Setup
 from simulator.runs import runlog
 from simulator.session.store import Writer
+from simulator.timing.clock import rest
 from tests import remotes
 from tests.remotes import HEALTH, Told
 
@@ -164,6 +166,20 @@ def test_a_picture_goes_out_only_as_it_is_needed(
     else:
         assert set(sent) == {key, "width", "height", "hash"}
         assert sent[key].startswith(("data:image/jpeg;base64,", str(picture.path)))
+
+
+def test_a_path_to_a_picture_that_is_not_written_yet_is_not_sent(told: tuple[Told, str], tmp_path: Path) -> None:
+    agent, url = told
+    agent.answers["health"] = {**HEALTH, "needs": {"images": "path"}}
+    meter = FakeMeter()
+    decide(url, observe(1, image=ImageRef(tmp_path / "soon.webp"), meter=meter))
+    assert agent.bodies("decide")[0]["observation"]["snapshot"]["image"] is None
+    assert meter.notes["picture_not_written"] == 1
+
+
+def test_compressed_answers_are_neither_asked_for_nor_unpacked(told: tuple[Told, str]) -> None:
+    decide(told[1])
+    assert {sent["Accept-Encoding"] for sent in told[0].headers} == {"identity"}
 
 
 def test_finish_is_asked_only_of_those_that_want_it(told: tuple[Told, str]) -> None:
@@ -406,6 +422,52 @@ def test_a_run_goes_on_whatever_the_agent_does(
     }
     assert all(r["stages_ns"]["model"] > 0 for r in records[1:])
     assert records[0]["notes"] == {"answered_by told 7": 1}
+
+
+def _fast(folder: Path, n: int = 20) -> str:
+    with Writer(folder, session="short", user="sam", period_ns=20 * MS) as writer:
+        for i in range(n):
+            writer.add(tick=i, captured_ns=i * 20 * MS, app_name="chromium", window_title="周报")
+    return str(folder)
+
+
+@pytest.mark.parametrize("how", ["remote", "stdio"])
+@pytest.mark.parametrize("policy", ["cancel_in_flight", "overlap:2"])
+def test_decisions_that_are_stopped_or_overlap_are_told_apart(
+    how: str, policy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def slow(body: Any) -> Any:
+        index = body["observation"]["snapshot"]["index"]
+        rest(45 * MS if index == 0 else 0)
+        return {"offers": [{"intention": "Translation", "text": str(index)}]}
+
+    out = tmp_path / "run"
+    words = ["run", _fast(tmp_path / "short"), "--memory", "none", "--clock", "wall", "--policy", policy]
+    with Told(decide=slow).served() as url:
+        file = tmp_path / "child.py"
+        file.write_text(CHILD)
+        agent = f"remote:{url}" if how == "remote" else f"stdio:{sys.executable} {file}"
+        assert _call([*words, "--agent", agent, "--out", str(out)]) == 0
+    records = [r for r in _log(out) if "seq" in r]
+    assert not [r for r in records if r["kind"] == "error"]
+    first = next(r for r in records if r["snapshot"] == 0)
+    assert first["kind"] in {"cancel_in_flight": ["cancelled"], "overlap:2": ["superseded", "offer"]}[policy]
+    offers = {r["snapshot"]: r["offers"][0]["text"] for r in records if r["kind"] == "offer"}
+    assert offers
+    assert all(text == str(index) for index, text in offers.items()), "an answer was taken for that to another call"
+
+
+CHILD = f"""
+import json, sys, time
+for line in sys.stdin:
+    said = json.loads(line)
+    body = {{"health": {HEALTH!r}}}.get(said["call"], {{}})
+    if said["call"] == "decide":
+        index = said["body"]["observation"]["snapshot"]["index"]
+        time.sleep(0.045 if index == 0 else 0)
+        body = {{"offers": [{{"intention": "Translation", "text": str(index)}}]}}
+    print(json.dumps({{"n": said["n"], "body": body}}), flush=True)
+"""
 
 
 def test_an_agent_that_is_not_there_fails_its_unit_and_names_why(
