@@ -213,6 +213,10 @@ class Endpoint:
     async def _insist(self, call: Call, attempt: Callable[[], Awaitable[None]]) -> None:
         """Attempts until one is answered, or there is no use."""
         while True:
+            closed_ns = self._limit.closed_ns()
+            if closed_ns and closed_ns >= self._left_ns(call):
+                said = f"the server asked before to be left alone for {closed_ns / SECOND:.3g} s more"
+                raise EndpointError("rate_limited", f"{said}, longer than the time limit")
             with call.stage("wait"):
                 call.waited_ns += await self._limit.enter()
             began = real_ns()
@@ -247,11 +251,13 @@ class Endpoint:
                 return True
         return False
 
+    def _left_ns(self, call: Call) -> int:
+        return self.choice.timeout_ns - (real_ns() - call.began_ns)
+
     def _wait_ns(self, call: Call, error: EndpointError) -> int:
         if error.retry_after_ns is None:
             return backoff_ns(call.retries, self.choice.seed or 0, *call.names)
-        left = self.choice.timeout_ns - (real_ns() - call.began_ns)
-        if error.retry_after_ns >= left:
+        if error.retry_after_ns >= self._left_ns(call):
             said = f"{error.sentence}; it asks to wait {error.retry_after_ns / SECOND:g} s, longer than the time limit"
             raise EndpointError(error.kind, said, status=error.status)
         return error.retry_after_ns

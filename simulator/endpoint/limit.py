@@ -28,6 +28,10 @@ class Limit:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._halved_ns = self._closed_until_ns = 0
 
+    def closed_ns(self) -> int:
+        """How long the server still wants to see nobody."""
+        return max(0, self._closed_until_ns - real_ns())
+
     async def enter(self) -> int:
         """Wait for a place; the ns that it took, 0 where one was free."""
         if not self._waiting and self._in_flight < int(self.now) and real_ns() >= self._closed_until_ns:
@@ -39,7 +43,7 @@ class Limit:
         else:
             self._in_flight += 1
         try:
-            while (left := self._closed_until_ns - real_ns()) > 0:
+            while left := self.closed_ns():
                 await pause(left)
         except BaseException:
             self.leave()
