@@ -20,7 +20,7 @@ __all__ = ["KINDS", "MOST_WORDS", "EventPart", "IntentPart", "Unreadable", "read
 
 KINDS = ("chat", "editor", "answer_engine", "other")
 MOST_WORDS = 20
-_NOTHING = frozenset({"", "null", "none", "n/a", "na", "unknown", "-", "无", "未知"})
+_NOTHING = frozenset({"", "null", "none", "n/a", "na", "unknown", "-", "…", "...", "无", "未知"})
 _YES = frozenset({"true", "yes", "y", "1", "是", "有"})
 _NO = frozenset({"false", "no", "n", "0", "否", "不是", "没有"})
 _LONGEST = 4000

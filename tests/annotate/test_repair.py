@@ -73,7 +73,7 @@ def test_a_conversation_becomes_the_form_that_sessions_keep(conversation: Any, q
     assert json.loads(part.conversation or "")["user_queries"] == queries
 
 
-@pytest.mark.parametrize("conversation", [None, [], {}, "null", {"user_queries": []}, 5])
+@pytest.mark.parametrize("conversation", [None, [], {}, "null", {"user_queries": ["…", "..."]}, 5])
 def test_a_conversation_of_nothing_is_none(conversation: Any) -> None:
     assert read_event(said_event(True, conversation=conversation)).conversation is None
 
