@@ -16,6 +16,11 @@ agents: Registry[Any] = Registry(
     "proact.agents",
     (
         "agents.baselines",
+        "agents.llm.cot",
+        "agents.llm.naive",
+        "agents.llm.pirf",
+        "agents.llm.vote",
+        "agents.llm.zero_shot",
         "agents.oracle",
         "agents.prior",
         "agents.scripted",

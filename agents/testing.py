@@ -9,13 +9,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-from simulator.core.protocols import MemoryView
+import numpy as np
+from numpy.typing import NDArray
+
+from simulator.core.protocols import MemoryView, Meter
 from simulator.core.types import SECOND, Event, ImageRef, Label, MemoryItem, Observation, Offer, Snapshot
+from simulator.endpoint.types import NO_PARAMS, Message, Reply, Stamps, Usage
 
-__all__ = ["FakeHistory", "FakeMemoryView", "FakeMeter", "observe"]
+__all__ = ["FakeHistory", "FakeMemoryView", "FakeMeter", "FakeModel", "observe"]
 
 
 class FakeMeter:
@@ -65,6 +70,49 @@ class FakeMeter:
     def note(self, key: str) -> None:
         """Count a note."""
         self.notes[key] += 1
+
+
+class FakeModel:
+    """Answers every call with a text, or with what a function makes of the messages; an ``EndpointError`` is raised.
+
+    Attributes:
+        calls: the messages of each call, in order; ``schemas`` and ``params`` likewise.
+        closed: how often it was closed.
+    """
+
+    def __init__(self, answer: str | Exception | Callable[[Sequence[Message]], str | Exception] = "") -> None:
+        self._answer = answer
+        self.calls: list[tuple[Message, ...]] = []
+        self.schemas: list[Mapping[str, Any] | None] = []
+        self.params: list[Mapping[str, Any]] = []
+        self.closed = 0
+
+    async def chat(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None,
+                   meter: Meter | None = None, params: Mapping[str, Any] = NO_PARAMS) -> Reply:  # fmt: skip
+        """Answer at once; four characters are a token."""
+        self.calls.append(tuple(messages))
+        self.schemas.append(schema)
+        self.params.append(params)
+        answer = self._answer(messages) if callable(self._answer) else self._answer
+        if isinstance(answer, Exception):
+            raise answer
+        parts = [part for message in messages for part in message.parts]
+        n_in, n_out = sum(len(p) for p in parts if isinstance(p, str)) // 4, len(answer) // 4
+        images = sum(not isinstance(p, str) for p in parts)
+        if meter is not None:
+            with meter.stage("model"):
+                meter.first_token()
+            meter.usage(tokens_in=n_in, tokens_out=n_out, images=images)
+        usage = Usage(n_in, n_out, images=images, estimated=True)
+        return Reply(answer, "", "stop", usage, Stamps(0, 0, 0, (0,), 0), "fake", dict(params))
+
+    async def embed(self, texts: Sequence[str], *, meter: Meter | None = None) -> NDArray[np.float32]:
+        """Ones."""
+        return np.ones((len(texts), 2), np.float32)
+
+    async def close(self) -> None:
+        """Count it."""
+        self.closed += 1
 
 
 class FakeHistory:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
-__all__ = ["Options", "split_memories"]
+from simulator.core.errors import UsageError, quote
+
+if TYPE_CHECKING:
+    from simulator.endpoint.types import ModelChoice
+
+__all__ = ["ModelOptions", "Options", "split_memories"]
 
 
 def _option(help_: str) -> Parameter:
@@ -27,7 +33,9 @@ class Options:
     agent: Annotated[str, _option("Name or path.py:Class, with parameters: random:rate=0.1.")] = "prior"
     memory: Annotated[str, _option("none, window, rag, graph, personas; several with commas, one run each.")] = "rag"
     clock: Annotated[str, _option("measured, modelled, journal, wall or elastic.")] = "measured"
-    latency: Annotated[str | None, _option("For modelled: fixed:350ms, profile:5s, token:…, from:RUN.")] = None
+    latency: Annotated[str | None, _option("For modelled: fixed:350ms, profile:5s, token:…, from:RUN, cassette.")] = (
+        None
+    )
     journal: Annotated[Path | None, _option("For journal: the earlier run's folder.")] = None
     policy: Annotated[str | None, _option("When the stream is faster: latest_only, queue_all, overlap:4, ….")] = None
     protocol: Annotated[str | None, _option("stream, moments or trajectory.")] = None
@@ -42,6 +50,82 @@ class Options:
     again: Annotated[bool, _switch("Play all units anew, also those that are there.")] = False
     out: Annotated[Path | None, _option("The run's folder; default runs/AGENT-MEMORY-HASH.")] = None
     json: Annotated[bool, _switch("One JSON record a line on stdout, the last one 'done'.")] = False
+
+
+_MODEL = Group("Model", sort_key=1)
+
+
+def _of_model(help_: str) -> Parameter:
+    return Parameter(help=help_, group=_MODEL)
+
+
+@Parameter(name="*")
+@dataclass
+class ModelOptions:
+    """The options of agents that ask a model. The key is read from OPENAI_API_KEY, and goes nowhere else."""
+
+    model: Annotated[str | None, _of_model("As the server calls it; default: the one it serves.")] = None
+    base_url: Annotated[
+        str | None, _of_model("Of the server, such as http://localhost:8000/v1; or OPENAI_BASE_URL.")
+    ] = None
+    modality: Annotated[str | None, _of_model("What it is shown of the screen: text, image or both.")] = None
+    frames: Annotated[int | None, _of_model("How many earlier pictures go along.")] = None
+    ocr: Annotated[str | None, _of_model("Reads pictures: tesseract, tesserocr, rapidocr, none.")] = None
+    prompts: Annotated[Path | None, _of_model("A folder of prompts that come before those of agents/prompts.")] = None
+    temperature: Annotated[float | None, _of_model("Default, as for all decoding: the provider's.")] = None
+    top_p: Annotated[float | None, _of_model("Share of likely tokens that are drawn from.")] = None
+    max_tokens: Annotated[int | None, _of_model("Of an answer; one that reaches it is an error.")] = None
+    model_seed: Annotated[int | None, _of_model("Sent as seed; self-consistency counts up from it.")] = None
+    extra_body: Annotated[str | None, _of_model("A JSON object that is sent along.")] = None
+    cassette: Annotated[Path | None, _of_model("Replay calls from this file, or with --record keep them in it.")] = None
+    record: Annotated[bool, Parameter(help="Ask the server and keep the calls.", group=_MODEL, negative="")] = False
+    prices: Annotated[Path | None, _of_model("A file of prices; without one a cost is unknown.")] = None
+    max_retries: Annotated[int | None, _of_model("Of a call that failed; default 2, and 0 is none.")] = None
+    image_side: Annotated[int | None, _of_model("Longest side of a picture sent, in pixels; default 1280.")] = None
+
+    def shown(self) -> dict[str, Any]:
+        """What becomes parameters of the agent."""
+        said = {"modality": self.modality, "frames": self.frames, "ocr": self.ocr, "prompts": self.prompts}
+        return {name: value for name, value in said.items() if value is not None}
+
+    def choice(self) -> ModelChoice | None:
+        """The model; None where nothing was said of one.
+
+        Raises:
+            UsageError: a value that cannot be.
+        """
+        names = (
+            "model",
+            "base_url",
+            "temperature",
+            "top_p",
+            "max_tokens",
+            "cassette",
+            "prices",
+            "max_retries",
+            "image_side",
+        )
+        said = {name: getattr(self, name) for name in names} | {"seed": self.model_seed}
+        chosen = {name: value for name, value in said.items() if value is not None}
+        if self.extra_body is not None:
+            chosen["extra_body"] = _json_object(self.extra_body)
+        if self.record:
+            chosen["record"] = True
+        if not chosen:
+            return None
+        from simulator.endpoint.types import ModelChoice  # --help does without
+
+        return ModelChoice(**chosen)
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise UsageError(f"--extra-body {quote(text)}: a JSON object is wanted, such as '{{\"top_k\": 20}}'")
+    return found
 
 
 def split_memories(text: str) -> list[str]:

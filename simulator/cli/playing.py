@@ -8,20 +8,21 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import anyio
 
-from simulator.cli.options import Options
+from simulator.cli.options import ModelOptions, Options
 from simulator.cli.progress import Progress
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, nearest, quote
+from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice
-from simulator.play.makers import agent_maker, memory_maker
+from simulator.play.makers import agent_maker, memory_maker, with_params
 from simulator.play.player import Played, Watcher, play, slug
 from simulator.play.scoring import FILE as SCORES
 from simulator.runs.engine import Engine, Interrupt
@@ -33,23 +34,26 @@ __all__ = ["play_all"]
 _SHOWN = 5
 
 
-def play_all(scenarios: Sequence[Path], options: Options, memories: Sequence[str]) -> int:
+def play_all(scenarios: Sequence[Path], options: Options, memories: Sequence[str], asked: ModelOptions) -> int:
     """Play the scenarios with each memory; the exit code."""
-    return anyio.run(_run, scenarios, options, memories, Voice(as_json=options.json))
+    return anyio.run(_run, scenarios, options, memories, Voice(as_json=options.json), asked)
 
 
-async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[str], voice: Voice) -> int:
+async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[str], voice: Voice,
+               asked: ModelOptions) -> int:  # fmt: skip
     interrupt, runs = Interrupt(), dict[str, Played]()
+    options = replace(options, agent=with_params(options.agent, asked.shown()))
+    model = asked.choice()
     agent_maker(options.agent)  # a wrong word is told before the first of several runs is played
     makers = [memory_maker(m) for m in memories]
     for maker in makers if len(makers) > 1 else ():  # a single one is tried by its own run
-        maker.make(seed=0, intentions=())
+        maker.make(seed=0, intentions=(), **({"model": model} if maker.wants_model == "ModelChoice" else {}))
     with _listening(interrupt):
         for memory, maker in zip(memories, makers, strict=True):
             if not interrupt.asked:
                 name = maker.name if maker.name not in runs else memory
                 out = options.out / slug(maker.name) if options.out is not None and len(makers) > 1 else options.out
-                runs[name] = await _one(scenarios, options, memory, out, voice, interrupt)
+                runs[name] = await _one(scenarios, options, memory, model, out, voice, interrupt)
     if interrupt.asked:
         voice.record("interrupted", runs=[str(r.folder) for r in runs.values()])
         again = shlex.join(["proact", *sys.argv[1:]])
@@ -58,11 +62,11 @@ async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[s
     return _tell(runs, options, voice)
 
 
-async def _one(scenarios: Sequence[Path], options: Options, memory: str, out: Path | None, voice: Voice,
-               interrupt: Interrupt) -> Played:  # fmt: skip
+async def _one(scenarios: Sequence[Path], options: Options, memory: str, model: ModelChoice | None, out: Path | None,
+               voice: Voice, interrupt: Interrupt) -> Played:  # fmt: skip
     """One run: all scenarios with one memory."""
-    names = [f.name for f in fields(Choice) if f.name not in ("scenarios", "memory")]
-    choice = Choice(scenarios, memory=memory, **{name: getattr(options, name) for name in names})
+    names = [f.name for f in fields(Choice) if f.name not in ("scenarios", "memory", "model")]
+    choice = Choice(scenarios, memory=memory, model=model, **{name: getattr(options, name) for name in names})
     with _Teller(voice) as watcher:
         return await play(choice, out=out, with_twin=options.twin, again=options.again, watcher=watcher,
                           interrupt=interrupt)  # fmt: skip

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simulator.cli.options import Options, split_memories
+from simulator.cli.options import ModelOptions, Options, split_memories
 from simulator.core.errors import UsageError
 
 __all__ = ["run"]
 
 
-def run(scenarios: list[Path], /, *, options: Options | None = None) -> int:
+def run(scenarios: list[Path], /, *, options: Options | None = None, model: ModelOptions | None = None) -> int:
     """Play one agent over recorded sessions and score it.
 
     SCENARIOS are scenario files, scenario folders, sessions or folders of many. The same command again finishes what
@@ -24,4 +24,4 @@ def run(scenarios: list[Path], /, *, options: Options | None = None) -> int:
     memories = split_memories(options.memory)
     if not memories:
         raise UsageError("--memory needs a name; 'none' is one")
-    return play_all(scenarios, options, memories)
+    return play_all(scenarios, options, memories, model or ModelOptions())

@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from simulator.core.errors import ProactError, UsageError, nearest, quote
 
-__all__ = ["Registry", "Spec", "parse_spec", "typed"]
+__all__ = ["Registry", "Spec", "model_wanted", "parse_spec", "typed"]
 
 T = TypeVar("T")
 _USERS: dict[tuple[Path, int, int], ModuleType] = {}
@@ -82,6 +82,7 @@ def _scalar(text: str) -> Any:
 
 _RUNS_OWN = frozenset({"truth", "seed", "intentions", "embedder", "rules"})
 """Parameters that a run or other code fills in; the last two only where they are no plain values."""
+_MODELS = {"ModelChoice": frozenset({"ModelChoice"}), "Model": frozenset({"Model", "Endpoint"})}
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _WORDS = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 
@@ -89,7 +90,23 @@ _WORDS = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 def typed(cls: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """The parameters that people write after the colon."""
     takes = {k: p for k, p in _signature(cls).items() if k != "self"}
-    return {k: p for k, p in takes.items() if k not in _RUNS_OWN or (k in ("embedder", "rules") and _kinds(p))}
+    own = {k for k in takes if k in _RUNS_OWN and not (k in ("embedder", "rules") and _kinds(takes[k]))}
+    return {k: p for k, p in takes.items() if k not in own and not (k == "model" and _model(p))}
+
+
+def model_wanted(cls: Callable[..., Any]) -> str | None:
+    """Whether the run's model is to be given to a class, and as what: ``Model`` (what can be asked) or ``ModelChoice``,
+    as its parameter ``model`` is annotated. A ``model`` of another kind is a word that people write.
+    """
+    param = _signature(cls).get("model")
+    return None if param is None else _model(param)
+
+
+def _model(param: inspect.Parameter) -> str | None:
+    said = param.annotation
+    text = said if isinstance(said, str) else getattr(said, "__name__", str(said)) if type(said) is type else str(said)
+    names = {piece.strip().rpartition(".")[2] for piece in text.strip("'\"").split("|")}
+    return next((of for of, ours in _MODELS.items() if names & ours), None)
 
 
 def _signature(cls: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -201,7 +218,7 @@ class Registry(Generic[T]):
                 raise UsageError(f"{quote(spec.text)}: {quote(first)} is given twice, once without its name")
             params[first] = params.pop("value")
         for key, value in params.items():
-            if key not in known and (key not in takes or key in _RUNS_OWN):
+            if key not in known and (key not in takes or key in _RUNS_OWN or _model(takes[key])):
                 raise UsageError(f"{self.kind} {quote(spec.name)} has no parameter {quote(key)}; {nearest(key, known)}")
             wanted = _kinds(takes[key])
             if "str" in wanted:

@@ -12,9 +12,11 @@ from typing import Any, TypeVar
 
 from simulator.core.durations import parse_duration
 from simulator.core.errors import InputError, UsageError
+from simulator.endpoint.types import ModelChoice
 from simulator.play.makers import Making, Named, agent_maker, memory_maker
+from simulator.play.models import asked, asking, check_model, model_of
 from simulator.runs.config import LATEST_ONLY, Settings, check_rules
-from simulator.runs.folder import read_run
+from simulator.runs.folder import TWIN, read_run
 from simulator.runs.gate import Gate
 from simulator.runs.journal import empirical
 from simulator.runs.labels import Asks
@@ -51,6 +53,7 @@ class Choice:
     window: str | None = None
     speed: int | None = None
     max_gap: str | None = None
+    model: ModelChoice | None = None
 
 
 _WORDS = {
@@ -84,6 +87,7 @@ def checked(choice: Choice) -> Choice:
             raise UsageError(f"{name}: a whole number is wanted, not {value!r}")
     if choice.seed is not None and choice.seed < 0:
         raise UsageError(f"seed: a whole number from 0 is wanted, not {choice.seed}")
+    check_model(choice.model)
     named = choice.scenarios
     if isinstance(named, str | Path) or not isinstance(named, Iterable):
         raise UsageError(f"scenarios: a list of paths is wanted, not {named!r}")
@@ -170,9 +174,10 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
     truth = play.truth
     if protocol == "moments":
         truth = await _with_moments(play, seed)
-    made_of = {"seed": seed, "intentions": play.intentions}
+    made_of: dict[str, Any] = {"seed": seed, "intentions": play.intentions}
     agent, memory = agent_maker(choice.agent), memory_maker(choice.memory)
     shown = made_of | ({"truth": truth} if agent.sees_truth else {})
+    model = model_of(choice, settings)
     check_rules(settings)
     gate = Gate.parse(choice.gate) if choice.gate is not None else _read(play, "gate", Gate.parse)
     return UnitPlan(
@@ -185,8 +190,8 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         window_ns=play.window_ns if window is None else window,
         segmentation=play.segmentation,
         settings=settings,
-        agent=Making(agent.make, **shown),
-        memory=Making(memory.make, **made_of),
+        agent=Making(agent.make, asked(agent, model, play.key), **shown),
+        memory=Making(memory.make, asked(memory, model, play.key), **made_of),
         agent_text=agent.text,
         agent_code=agent.code,
         sees_truth=agent.sees_truth,
@@ -195,6 +200,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         gate_text=gate.text,
         dataset=play.dataset_hash,
         journal=None if choice.journal is None else _journal_of(Path(choice.journal), play.key),
+        asking=asking(choice, agent, memory, model),
     )
 
 
@@ -233,4 +239,7 @@ def twin(plan: UnitPlan) -> UnitPlan:
     instant = replace(
         plan.settings, clock="modelled", latency=parse_latency("profile:instant"), speed=None, max_gap_ns=None
     )
-    return replace(plan, settings=instant, journal=None)
+    agent, memory = plan.agent, plan.memory
+    assert isinstance(agent, Making)
+    assert isinstance(memory, Making)
+    return replace(plan, settings=instant, journal=None, agent=agent.companion(TWIN), memory=memory.companion(TWIN))

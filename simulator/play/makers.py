@@ -5,21 +5,23 @@ class or any callable that makes one. Each unit gets one of its own, born empty.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from agents.base import agents
 from memory.base import as_memory, memories
-from simulator.core.errors import UsageError
-from simulator.core.registry import Registry, Spec, parse_spec
-from simulator.core.traits import declares
+from simulator.core.errors import UsageError, quote
+from simulator.core.registry import Registry, Spec, model_wanted, parse_spec
+from simulator.core.traits import declares, trait
 
-__all__ = ["Maker", "Making", "Named", "agent_maker", "memory_maker"]
+__all__ = ["Maker", "Making", "Named", "agent_maker", "memory_maker", "with_params"]
 
 Named = str | Callable[..., Any]
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _HOUSE = Path(__file__).resolve().parents[2]
 
 
@@ -28,12 +30,19 @@ class Making:
 
     Args:
         make: what makes one.
+        fresh: what each one gets of its own: how it is made, of a word that tells companions of a unit apart.
+        beside: that word; empty for the unit itself.
         given: what it is made of.
     """
 
-    def __init__(self, make: Callable[..., Any], **given: Any) -> None:
-        self._make, self._given = make, given
+    def __init__(self, make: Callable[..., Any], fresh: Mapping[str, Callable[[str], Any]] = _NOTHING, /,
+                 beside: str = "", **given: Any) -> None:  # fmt: skip
+        self._make, self._fresh, self._beside, self._given = make, fresh, beside, given
         self._spare: list[Any] = []
+
+    def companion(self, word: str) -> Making:
+        """For one that is played beside, of the same make."""
+        return Making(self._make, self._fresh, word, **self._given)
 
     def look(self) -> Any:
         """One, before it is needed."""
@@ -43,7 +52,9 @@ class Making:
 
     def __call__(self) -> Any:
         """One that nobody else has."""
-        return self._spare.pop() if self._spare else self._make(**self._given)
+        if self._spare:
+            return self._spare.pop()
+        return self._make(**self._given, **{name: make(self._beside) for name, make in self._fresh.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +66,8 @@ class Maker:
         name: short, for folders and tables.
         code: SHA-256 of the file that its class lies in, None for ours: a run of changed code is another run.
         sees_truth: its class declares that it is to be given the truth.
+        wants_model: the run's model is to be given to it, see ``core.registry.model_wanted``.
+        facts: what its class says of how it asks a model, for the log's header; None where it says nothing.
         make: takes what the run has to give (``seed``, ``intentions``, …) and uses what it knows.
     """
 
@@ -62,6 +75,8 @@ class Maker:
     name: str
     code: str | None
     sees_truth: bool
+    wants_model: str | None
+    facts: Mapping[str, Any] | None
     make: Callable[..., Any]
 
 
@@ -102,7 +117,26 @@ def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> 
         takes = inspect.signature(cls).parameters
         return finish(cls(**{k: v for k, v in given.items() if k in takes}))
 
-    return Maker(text, name, _code(cls), declares(cls, "sees_truth"), make)
+    facts = trait(cls, "facts")
+    told = facts({} if spec is None else spec.params) if callable(facts) else None
+    return Maker(text, name, _code(cls), declares(cls, "sees_truth"), model_wanted(cls), told, make)
+
+
+def with_params(agent: str, params: Mapping[str, Any]) -> str:
+    """A spec with further parameters, as if they had been written in it.
+
+    Raises:
+        UsageError: one stands in it already, or holds a comma.
+    """
+    if not params:
+        return agent
+    spec = parse_spec(agent)
+    for name, value in params.items():
+        if name in spec.params:
+            raise UsageError(f"{name} is given twice: in {quote(agent)} and as --{name}")
+        if "," in str(value):
+            raise UsageError(f"--{name} {quote(value)}: no value may hold a comma")
+    return Spec(spec.name, {**spec.params, **params}).text
 
 
 def _short(spec: Spec) -> str:

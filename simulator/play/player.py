@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -204,6 +205,8 @@ def _given(choice: Choice) -> dict[str, Any]:
     """What was asked for, for ``run.json``."""
     said = {f.name: getattr(choice, f.name) for f in fields(Choice)}
     said |= {"agent": agent_maker(choice.agent).text, "memory": memory_maker(choice.memory).text}
+    if choice.model is not None:  # without userinfo of its address
+        said["model"] = json.dumps(choice.model.header, sort_keys=True)
     return {k: [str(p) for p in v] if k == "scenarios" else str(v) for k, v in said.items() if v is not None}
 
 

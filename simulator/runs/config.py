@@ -68,6 +68,10 @@ def check(settings: Settings, agent: Any) -> None:
     check_rules(settings)
     if agent is not None and not callable(trait(agent, "decide")):
         raise UsageError(f"the agent {type(agent).__name__} has no method decide(observation)")
+    answers_in = trait(agent, "protocols")
+    if isinstance(answers_in, tuple | list) and settings.protocol not in answers_in:
+        only = " or ".join(map(str, answers_in))
+        raise UsageError(f"the agent {type(agent).__name__} answers in protocol {only} only: add --protocol {only}")
     _check_pace(settings, agent)
     _check_concurrency(settings, agent)
 

@@ -51,6 +51,7 @@ class UnitPlan:
         agent_code: SHA-256 of the agent's file where it is not one of ours; likewise ``memory_code``.
         dataset: hash of session, scenario and history.
         journal: the log that clock ``journal`` reads.
+        asking: for the header of a run that asks a model: ``model`` (without any key) and ``strategy``.
     """
 
     key: str
@@ -72,6 +73,7 @@ class UnitPlan:
     sees_truth: bool = False
     agent_code: str | None = None
     memory_code: str | None = None
+    asking: Mapping[str, Any] = field(default_factory=dict)
 
     def header(self) -> dict[str, Any]:
         """What the log's first line says: only what the inputs determine."""
@@ -101,6 +103,7 @@ class UnitPlan:
             "segmentation": self.segmentation,
             "dataset": self.dataset,
             "truth": self.truth.digest(),
+            **self.asking,
         }
 
 

@@ -1,12 +1,15 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agents.base import agents, make_agent
+from agents.testing import FakeModel
 from simulator.core.types import SECOND, Decision, Observation, Offer
+from simulator.endpoint.types import Message
 from simulator.session.truth import Intent, Opportunity, Truth
 from tests import remotes
 from tests.conformance.agent_conformance import AgentConformance
@@ -37,6 +40,20 @@ class Nobody:
         """Nothing to put back."""
 
 
+def answered(messages: Sequence[Message]) -> str:
+    """Something else for each question, in each of the forms that strategies ask for, and sometimes in none."""
+    asked = str(messages)
+    kinds = (
+        "1. Need help: Yes\n2. Intention category: Translation\n3. Offer: Shall I?",
+        "1. Need help: No",
+        '{"action": "CREATE", "intent": "find a train", "category": "Information Lookup", "why": "x"}',
+        '{"action": "UPDATE", "intent_id": "T1", "intent": "find a cheap train", "delete_intent_id": "T2"}',
+        '{"intents": [{"intent": "find a train", "category": "Information Lookup"}]}',
+        "I cannot tell.",
+    )
+    return kinds[sha256(asked.encode("utf-8", "replace")).digest()[0] % len(kinds)]
+
+
 class TestEveryRegisteredAgentConforms(AgentConformance):
     @pytest.fixture(autouse=True, params=agents.names())
     def _spec(self, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -48,7 +65,8 @@ class TestEveryRegisteredAgentConforms(AgentConformance):
             yield
 
     def make(self) -> Any:
-        return make_agent(self.spec, truth=TRUTH, file=str(self.file), url=self.url, cmd=remotes.STDIO)
+        given = {"truth": TRUTH, "file": str(self.file), "url": self.url, "cmd": remotes.STDIO}
+        return make_agent(self.spec, **given, model=FakeModel(answered))
 
 
 class Sloppy:

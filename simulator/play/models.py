@@ -1,0 +1,75 @@
+"""The model of a run: who asks it, with what patience, and what the log's header says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from simulator.core.errors import UsageError
+from simulator.core.types import SECOND
+from simulator.endpoint.types import ModelChoice
+
+if TYPE_CHECKING:
+    from simulator.play.assemble import Choice
+    from simulator.play.makers import Maker
+    from simulator.runs.config import Settings
+
+__all__ = ["asked", "asking", "check_model", "model_of"]
+
+_DEFAULT = ModelChoice()
+
+
+def check_model(model: Any) -> None:
+    """Whether what was given from Python is one.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if model is not None and not isinstance(model, ModelChoice):
+        raise UsageError(
+            f"model: a ModelChoice (simulator.endpoint) is wanted, not an object of {type(model).__name__}"
+        )
+
+
+def model_of(choice: Choice, settings: Settings) -> ModelChoice:
+    """The model as it is asked: what was chosen, as patient as a decision may last where nothing else was said."""
+    model = choice.model or _DEFAULT
+    if model.timeout_ns == _DEFAULT.timeout_ns != settings.timeout_ns:
+        idle = max(min(30 * SECOND, settings.timeout_ns), settings.timeout_ns // 2)
+        model = replace(model, timeout_ns=settings.timeout_ns, idle_timeout_ns=idle)
+    return model
+
+
+def asked(maker: Maker, model: ModelChoice, key: str) -> Mapping[str, Callable[[str], Any]]:
+    """What is given to whoever wants the run's model: a client of its own for each unit, or the choice."""
+    if maker.wants_model is None:
+        return {}
+    if maker.wants_model == "ModelChoice":
+        return {"model": lambda beside: model}
+
+    def client(beside: str) -> Any:
+        from simulator.endpoint.chat import Endpoint  # most runs ask no model
+
+        return Endpoint(model, scope=f"{key}/{beside}" if beside else key)
+
+    return {"model": client}
+
+
+def asking(choice: Choice, agent: Maker, memory: Maker, model: ModelChoice) -> Mapping[str, Any]:
+    """What the header says of the asking: nothing where no model is asked.
+
+    Raises:
+        UsageError: a model was chosen, and nobody here would ask it.
+        InputError: the cassette cannot be read.
+    """
+    if agent.wants_model is None and memory.wants_model is None and choice.model is not None:
+        raise UsageError(
+            f"a model is chosen, but neither the agent '{agent.name}' nor the memory '{memory.name}' asks one"
+        )
+    said: dict[str, Any] = {}
+    if agent.wants_model is not None or choice.model is not None:
+        said["model"] = model.header
+    if agent.facts is not None:
+        said["strategy"] = dict(agent.facts)
+    return said
