@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,30 @@ def test_people_read_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "health" in out
     assert "stuck 1; pictures: none" in out
+
+
+PERL = r"""
+use strict; use JSON::PP; $| = 1;
+my $json = JSON::PP->new->utf8;
+my %known = (health => {protocol => 1, name => "perl", version => "1"}, open => {}, close => {},
+             decide => {offers => []});
+while (my $line = <STDIN>) {
+  my $said = eval { $json->decode($line) };
+  my $body = $said && $known{$said->{call}};
+  my $told = $body ? {n => $said->{n}, body => $body}
+                   : {n => $said && $said->{n}, error => {kind => "unreadable", text => "?"}};
+  print $json->encode($told), "\n";
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="there is no Perl here")
+def test_another_language_conforms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "agent.pl"
+    file.write_text(PERL)
+    code, found = examined(capsys, "--stdio", f"perl {file}")
+    assert code == 0
+    assert {state for state, _ in found.values()} == {"ok"}
 
 
 OFFER = {"offers": [{"intention": "Translation", "text": "x", "confidence": 0.5}]}

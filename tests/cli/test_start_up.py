@@ -24,7 +24,17 @@ sys.stderr.write(" ".join(sorted(heavy & {name.split(".")[0] for name in sys.mod
 
 @pytest.mark.e2e
 @pytest.mark.parametrize(
-    "words", ["--help", "--version", "run --help", "dataset --help", "dataset import --help", "list --help"]
+    "words",
+    [
+        "--help",
+        "--version",
+        "run --help",
+        "dataset --help",
+        "dataset import --help",
+        "list --help",
+        "doctor --help",
+        "doctor agent --help",
+    ],
 )
 def test_help_loads_nothing_heavy(words: str) -> None:
     done = subprocess.run(
