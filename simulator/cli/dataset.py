@@ -25,7 +25,9 @@ dataset = App(name="dataset", help="Import, check and describe recordings.")
 dataset.command("simulator.cli.sessions:status", name="status", help="Say how a recording is doing.")
 dataset.command("simulator.cli.sessions:compact", name="compact", help="Make a session smaller, pixels unchanged.")
 dataset.command("simulator.cli.privacy:privacy", name="privacy", help="Find, redact and review what is private.")
-dataset.command("simulator.cli.annotate:annotate", name="annotate", help="Say what events were about, by a model or rules.")
+dataset.command(
+    "simulator.cli.annotate:annotate", name="annotate", help="Say what events were about, by a model or rules."
+)
 dataset.command("simulator.cli.audit:audit", name="audit", help="How far people agree with annotations.")
 dataset.command("simulator.cli.release:release", name="release", help="Make a session ready to be passed on.")
 
