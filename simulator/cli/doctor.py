@@ -48,7 +48,9 @@ class Finding:
 
 doctor = App(name="doctor", help="Look at this machine and say what works.")
 doctor.command(
-    "simulator.cli.doctor_agent:agent", name="agent", help="Try an agent in another process; say what is wrong."
+    "simulator.cli.doctor_agent:agent",
+    name="agent",
+    help="Try an agent in another process on all that a run asks of it.",
 )
 
 _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]

@@ -19,7 +19,7 @@ __all__ = ["agent"]
 
 
 def agent(
-    url: str | None = None,
+    url: Annotated[str | None, Parameter(help="Where it answers, such as http://127.0.0.1:8900.")] = None,
     /,
     *,
     stdio: Annotated[
