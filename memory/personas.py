@@ -54,9 +54,9 @@ class PersonaMemory(Remembered):
         writer: ``extractive`` (default), or ``model``: each text is written by the run's model, before time 0 and anew
             where clusters change. Where it gives none that can be used, the extractive text stays, marked and counted.
         texts: a file where ``writer=model`` keeps what was written, by content, for later runs.
-        model: the run's model, given by the run.
+        model: the run's model, given by the run; from Python a ``PersonaWriter`` as well, which is then asked.
+        unit: whose calls to the model these are, given by the run.
         embedder: any ``Embedder``; the hashing one by default.
-        written_by: a writer of your own, from Python.
     """
 
     heading = "Kinds of moments in the user's past (extractive personas):"
@@ -64,8 +64,8 @@ class PersonaMemory(Remembered):
     def __init__(self, linkage: str = "average", threshold: float = 0.7, cap: int = 15,
                  cap_policy: str = "recut_maxclust", ratio: float = 0.6, alpha: float = 1.06, max_items: int = 12,
                  refresh: int = 50, max_texts: int = 600, writer: str = "extractive", texts: str | None = None,
-                 model: ModelChoice | None = None, embedder: Embedder | None = None,
-                 written_by: PersonaWriter | None = None) -> None:  # fmt: skip
+                 model: ModelChoice | PersonaWriter | None = None, unit: str = "",
+                 embedder: Embedder | None = None) -> None:  # fmt: skip
         super().__init__()
         if linkage not in _LINKAGES:
             raise ValueError(f"linkage must be one of {', '.join(_LINKAGES)}")
@@ -84,7 +84,11 @@ class PersonaMemory(Remembered):
         self._settled: set[str] = set()
         # Rebuilding from later data rewrites personas; the last two builds are kept for decisions in flight.
         self.capabilities = {**CAPABILITIES, "mutates_past": True}
-        self._writer = written_by if written_by is not None or writer == "extractive" else _writer(model, texts)
+        self._writer: PersonaWriter | None = None
+        if isinstance(model, PersonaWriter):
+            self._writer = model
+        elif writer == "model":
+            self._writer = _writer(model, texts, unit)
         self._unwritten: dict[str, _Build] = {}
         if self._writer is not None:
             self.inline = False  # it waits for the model
@@ -302,13 +306,14 @@ class _Persona:
     material: Material
 
 
-def _writer(model: ModelChoice | None, texts: str | None) -> PersonaWriter:
-    if model is None:
-        raise ValueError("writer=model needs a model: --model NAME, and where it is served: --base-url URL")
+def _writer(model: ModelChoice | None, texts: str | None, unit: str) -> PersonaWriter:
+    if model is None or model.model is None:  # a persona names who wrote it
+        raise ValueError("writer=model needs a model with a name: --model NAME, and its server: --base-url URL")
     from simulator.endpoint.chat import Endpoint
 
     kept = None if texts is None else Path(texts)
-    return PersonaWriter(Endpoint(model, scope="personas"), model.model or "unnamed", sent=model.decoding, kept=kept)
+    client = Endpoint(model, scope=f"{unit}/personas" if unit else "personas")
+    return PersonaWriter(client, model.model, sent=model.decoding, kept=kept)
 
 
 def _words(moment: Entry) -> str:

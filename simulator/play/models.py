@@ -42,11 +42,13 @@ def model_of(choice: Choice, settings: Settings) -> ModelChoice:
 
 
 def asked(maker: Maker, model: ModelChoice, key: str) -> Mapping[str, Callable[[str], Any]]:
-    """What is given to whoever wants the run's model: a client of its own for each unit, or the choice."""
+    """What is given to whoever wants the run's model: a client of its own for each unit, or the choice and the name
+    (``unit``) under which its calls are kept.
+    """
     if maker.wants_model is None:
         return {}
     if maker.wants_model == "ModelChoice":
-        return {"model": lambda beside: model}
+        return {"model": lambda beside: model, "unit": lambda beside: f"{key}/{beside}" if beside else key}
 
     def client(beside: str) -> Any:
         from simulator.endpoint.chat import Endpoint  # most runs ask no model

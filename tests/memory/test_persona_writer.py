@@ -21,15 +21,15 @@ from tests.answering import Answering, Said
 
 GOOD = (
     "The user maintains a small compiler and keeps going back and forth between the parser and its tests in the "
-    "editor, mostly to find out why one of them fails. Short explanations of grammar rules and a fitting line of code are "
-    "welcome there; long tutorials are not."
+    "editor, mostly to find out why one of them fails. Short explanations of grammar rules and a fitting line of code "
+    "are welcome there; long tutorials are not."
 )
 IDENTITY = r"m1, prompt [0-9a-f]{12}"
 
 
 def writing(*answers: Said, kept: Path | None = None, refresh: int = 50) -> tuple[PersonaMemory, Answering]:
     model = Answering(*answers)
-    return PersonaMemory(refresh=refresh, written_by=PersonaWriter(model, "m1", kept=kept)), model
+    return PersonaMemory(refresh=refresh, model=PersonaWriter(model, "m1", kept=kept)), model
 
 
 async def add(memory: Any, n: int, start: int = 0) -> None:
