@@ -24,6 +24,7 @@ from simulator.core.types import SECOND, ImageRef
 from simulator.endpoint.types import EndpointError, Message, Model
 from simulator.screen.ocr import Ocr, OcrFailed
 from simulator.screen.pixels import decode
+from simulator.screen.readers import as_text
 from simulator.timing.tasks import task_group
 
 __all__ = ["PROMPTS", "Annotator", "Modality", "Tally"]
@@ -124,6 +125,7 @@ class Annotator:
         sent: decoding and whatever else bears on its answers: with other settings it is asked anew.
         modality: ``text`` (recorded, else read by OCR), ``image``, or ``both``.
         ocr: makes what reads texts, when one is first needed; None: only recorded texts are shown.
+        ocr_name: what it is called: by another one it is asked anew.
         prompts: a folder with ``event.md`` and ``intent.md``.
         intentions: the categories to choose from.
         at_once: questions at a time.
@@ -133,8 +135,8 @@ class Annotator:
     """
 
     def __init__(self, model: Model, name: str, *, sent: Mapping[str, Any] | None = None, modality: Modality = "text",
-                 ocr: Callable[[], Ocr] | None = None, prompts: Path = PROMPTS, intentions: Sequence[str] = INTENTIONS,
-                 at_once: int = 4) -> None:  # fmt: skip
+                 ocr: Callable[[], Ocr] | None = None, ocr_name: str = "", prompts: Path = PROMPTS,
+                 intentions: Sequence[str] = INTENTIONS, at_once: int = 4) -> None:  # fmt: skip
         self._model, self._name, self._sent, self._modality = model, name, dict(sent or {}), modality
         self._event, intent = (read_text(prompts / file) for file in _FILES)
         self._intentions = tuple(intentions)
@@ -142,7 +144,7 @@ class Annotator:
         self._intent_schema = _intent(self._intentions)
         self.prompt_hash = sha256(f"{self._event}\0{intent}".encode()).hexdigest()[:12]
         self.annotator = f"{name}, prompt {self.prompt_hash}"
-        self._make_ocr, self._ocr = ocr, None if ocr is None else _Readings(ocr)
+        self._ocr_name, self._ocr = ocr_name if ocr is not None else "none", None if ocr is None else _Readings(ocr)
         self._at_once = at_once
         self._lame = 0
 
@@ -204,7 +206,7 @@ class Annotator:
             tally.take(made)
 
     def _asked(self, sample: Sample) -> str:
-        said = [self.annotator, sorted(self._sent.items()), self._modality, self._make_ocr is None, self._intentions]
+        said = [self.annotator, sorted(self._sent.items()), self._modality, self._ocr_name, self._intentions]
         return sha256(f"{said!r} {sample.digest}".encode()).hexdigest()
 
     async def _ask(self, sample: Sample, asked: str, tally: Tally) -> Annotation | None:
@@ -325,4 +327,4 @@ class _Readings:
             words = self._ocr.words(decode(picture.path))
         except (InputError, OcrFailed):
             return None
-        return squeezed(" ".join(word.text for word in words), LETTERS)
+        return squeezed(as_text(words), LETTERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -38,6 +39,9 @@ def annotate(
     modality: Annotated[
         _Modality, Parameter(help="What is shown of a screenshot: its text (recorded, or by OCR), the image, or both.")
     ] = "text",
+    ocr: Annotated[
+        str, Parameter(help="Reads texts that were not recorded: tesseract, tesserocr, rapidocr, none.")
+    ] = "tesseract",
     temperature: Annotated[float | None, Parameter(help="Default: the provider's.")] = None,
     max_tokens: Annotated[int | None, Parameter(help="Of one answer; default: the provider's.")] = None,
     extra_body: Annotated[str | None, Parameter(help="JSON that is sent along with each question.")] = None,
@@ -66,8 +70,10 @@ def annotate(
     assert model is not None
     from simulator.annotate.ask import PROMPTS, Annotator
     from simulator.endpoint import Endpoint, ModelChoice
-    from simulator.screen.ocr import Tesseract
+    from simulator.screen.readers import READERS, reader
 
+    if ocr != "none" and ocr.partition(":")[0] not in READERS:
+        reader(ocr)  # says what there is
     choice = ModelChoice(
         model=model,
         base_url=base_url,
@@ -84,7 +90,8 @@ def annotate(
         model,
         sent={**choice.decoding, "image_side": choice.image_side, "image_quality": choice.image_quality},
         modality=modality,
-        ocr=None if modality == "image" else Tesseract,
+        ocr=None if modality == "image" or ocr == "none" else partial(reader, ocr),
+        ocr_name=ocr,
         prompts=prompts or PROMPTS,
         at_once=at_once,
     )
