@@ -44,7 +44,7 @@ def play(desk: Desk) -> None:
     desk.key("ctrl+t")
     desk.go_to("words.example", "Words")
     desk.click("word")
-    for word in ("piec", "komin", "pęknięcie", "wymienić"):
+    for word in ("piec", "komin", "uszczelka", "robocizna"):
         desk.type(word, pace=1.5)
         desk.key("Return")
         desk.look(3)
