@@ -342,7 +342,12 @@ def _opportunities(reader: Reader, found: Findings) -> None:
 
 def _intentions(reader: Reader, found: Findings, known: tuple[str, ...]) -> None:
     folded = {k.casefold() for k in known}
-    for table, column in (("opportunities", "intention"), ("events", "user_intention"), ("labels", "intention")):
+    for table, column in (
+        ("opportunities", "intention"),
+        ("events", "user_intention"),
+        ("labels", "intention"),
+        ("annotations", "intention"),
+    ):
         for number, said in reader.table(table, ("id", column)):
             if said is not None and str(said).casefold() not in folded and canonical(str(said)) not in known:
                 found.add("intention", "damage", "an unknown intention", f"{table} {number}: {quote(said)}")

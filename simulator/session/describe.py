@@ -41,6 +41,7 @@ def describe(session: Path, *, monitor: int | None = None) -> dict[str, Any]:
             "monitors": {str(k): v for k, v in header.monitors.items()},
             **_rows(reader),
             "events": _events(reader),
+            "annotations": _annotations(reader),
             "profile": sorted(header.profile),
         }
 
@@ -92,6 +93,16 @@ def _rows(reader: Reader) -> dict[str, Any]:
         "apps": dict(apps.most_common(20)),
         "categories": dict(kinds.most_common()),
     }
+
+
+def _annotations(reader: Reader) -> dict[str, dict[str, int]]:
+    """By annotator: how many events, of these annotated wholly, of these assistance events."""
+    found: dict[str, Counter[str]] = {}
+    for name, status, assistance in reader.table("annotations", ("annotator", "status", "assistance")):
+        whole = status == "annotated"
+        counts = found.setdefault(name, Counter())
+        counts.update({"n": 1, "annotated": whole, "assistance": whole and bool(assistance)})
+    return {name: dict(counts) for name, counts in sorted(found.items())}
 
 
 def _events(reader: Reader) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from simulator.privacy.items import Item
 from simulator.privacy.release import Options, release
 from simulator.privacy.span import Span
 from simulator.session.check import check
+from simulator.session.describe import describe
 from simulator.session.scenario import plays
 from tests.annotate.studies import rows, session, without_annotations
 
@@ -170,3 +171,13 @@ def test_a_release_says_whose_word_the_events_are_and_holds_no_annotations(tmp_p
     assert "annotated by m1" in play.truth.rule
     assert rows(out, "SELECT COUNT(*) FROM annotations") == [(0,)]
     assert b"because" not in (out / "session.db").read_bytes()
+
+
+def test_describe_counts_what_was_said_by_whom_and_check_finds_a_strange_intention(tmp_path: Path) -> None:
+    folder = session(tmp_path / "s")
+    assert describe(folder)["annotations"] == {}
+    put(folder, MAIL, CHAT, Annotation(CHAT.annotator, "model", "unannotated", "no object"))
+    assert describe(folder)["annotations"] == {CHAT.annotator: {"n": 3, "annotated": 2, "assistance": 1}}
+    assert not [f for f in check(folder) if f.kind == "intention"]
+    put(folder, Annotation(CHAT.annotator, "model", "annotated", assistance=True, intention="gardening"))
+    assert [f.kind for f in check(folder) if f.severity == "damage"] == ["intention"]
