@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from simulator.core.errors import InputError
+from simulator.core.errors import InputError, quote
 from simulator.core.types import ImageRef
 from simulator.endpoint.answer import Gathered, apart, usage_of
 from simulator.endpoint.embeddings import Vectors
@@ -47,6 +47,7 @@ class Call:
         self.error: EndpointError | None = None
         self.names: tuple[str, str, int] = ("", "", 0)  # by which chance is drawn for it
         self.replayed = False
+        self.unnamed = False  # nobody said which model: the run's notes are to tell which one it was
 
     def stage(self, name: str) -> AbstractContextManager[None]:
         """A span of the meter, where there is one."""
@@ -82,6 +83,8 @@ class Call:
                 meter.note("tokens_estimated")
         for note in self.notes:
             meter.note(note)
+        if self.unnamed and self.gathered.model:
+            meter.note(f"served_by {_last_name(self.gathered.model)}")
 
     def failed(self) -> EndpointError:
         """The error, with what is known of the call."""
@@ -141,6 +144,11 @@ class Call:
         except (KeyError, TypeError, ValueError, AttributeError) as wrong:
             raise InputError(path, "the answer to a call is damaged") from wrong
         self.replayed = True
+
+
+def _last_name(model: str) -> str:
+    """A model as it may stand in a log: llama.cpp calls it by the path of its file."""
+    return quote(PurePath(model.replace("\\", "/")).name if model.startswith("/") or "\\" in model else model)[1:-1]
 
 
 def _usage(said: Mapping[str, Any]) -> Usage:

@@ -129,6 +129,7 @@ class Endpoint:
 
     async def _make(self, call: Call, question: Question, work: Callable[[], Awaitable[None]]) -> None:
         """Make it for real or from the cassette; tell the meter how it went, however it went."""
+        call.unnamed = self.choice.model is None
         digest = question.digest
         nth = self._asked[digest]
         self._asked[digest] += 1

@@ -62,9 +62,11 @@ def asking(choice: Choice, agent: Maker, memory: Maker, model: ModelChoice) -> M
     """What the header says of the asking: nothing where no model is asked.
 
     Raises:
-        UsageError: a model was chosen, and nobody here would ask it.
+        UsageError: a model was chosen, and nobody here would ask it; charges are to be recorded ones, and nothing is
+            recorded.
         InputError: the cassette cannot be read.
     """
+    _check_charges(choice, agent, memory)
     if agent.wants_model is None and memory.wants_model is None and choice.model is not None:
         raise UsageError(
             f"a model is chosen, but neither the agent '{agent.name}' nor the memory '{memory.name}' asks one"
@@ -75,3 +77,20 @@ def asking(choice: Choice, agent: Maker, memory: Maker, model: ModelChoice) -> M
     if agent.facts is not None:
         said["strategy"] = dict(agent.facts)
     return said
+
+
+def _check_charges(choice: Choice, agent: Maker, memory: Maker) -> None:
+    """Where charges are the recorded times of calls, there are calls and they are recorded: all else would be free.
+
+    A class of somebody else's may ask a model of its own.
+    """
+    if choice.latency != "cassette" or (choice.model is not None and choice.model.cassette is not None):
+        return
+    asks = agent.wants_model is not None or memory.wants_model is not None
+    if asks:
+        raise UsageError("--latency cassette charges recorded calls: name their --cassette FILE (--record makes it)")
+    if isinstance(choice.agent, str) and agent.code is None:
+        raise UsageError(
+            f"--latency cassette charges calls to models, and neither the agent '{agent.name}' nor the memory "
+            f"'{memory.name}' makes one"
+        )

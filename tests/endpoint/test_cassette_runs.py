@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from simulator.core.errors import CassetteMiss, Exit
+from simulator.core.errors import CassetteMiss, Exit, UsageError
 from simulator.core.types import MS, SECOND, SILENT
 from simulator.endpoint.cassette import load
 from simulator.endpoint.types import ModelChoice
@@ -136,6 +136,23 @@ def test_a_miss_ends_the_unit_also_where_the_agent_hides_it(
     rules: dict[str, Any] = {"clock": clock, "latency": "cassette" if clock == "modelled" else None}
     with pytest.raises(CassetteMiss, match="does not hold this call"):
         play(replace(unit(again, "acd", **rules), agent=Hiding), tmp_path / "replayed")
+
+
+@pytest.mark.parametrize(
+    ("agent", "model", "words"),
+    [
+        ("prior", None, "neither the agent 'prior' nor the memory 'none' makes one"),
+        ("zero-shot", None, "name their --cassette FILE"),
+        ("zero-shot", ModelChoice("m", "http://127.0.0.1:9/v1"), "name their --cassette FILE"),
+    ],
+)
+def test_calls_that_nobody_makes_or_records_are_no_charges(
+    agent: str, model: ModelChoice | None, words: str, tmp_path: Path
+) -> None:
+    rules: dict[str, Any] = {"memory": "none", "clock": "modelled", "latency": "cassette", "model": model}
+    with pytest.raises(UsageError, match=words):
+        run(ROOT / "scenarios" / "desktop", agent, out=tmp_path / "out", **rules)
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_exit_code_of_a_run_tells_of_a_miss(tmp_path: Path, server: FaultServer) -> None:

@@ -113,7 +113,9 @@ def test_a_server_that_counts_no_tokens_in_streams_is_asked_without(server: Faul
 
 
 def test_who_names_no_model_gets_the_only_one(server: FaultServer) -> None:
-    assert ask(choice(server.url("ok"), model=None)).sent["model"] == "the-only-one"
+    meter = CallMeter()
+    assert ask(choice(server.url("ok"), model=None), meter).sent["model"] == "the-only-one"
+    assert meter.notes == {"served_by served": 1}, "the run tells which one it was"
     error = refused(choice(server.url("many_models"), model=None))
     assert error.kind == "not_found"
     assert "serves 2 models; name one with --model: 'a', 'b'" in error.sentence
