@@ -27,7 +27,7 @@ TOKENS = 110
 """Of a whole persona, in the middle of the published 100 to 120: head and tail are ours, the rest is the model's."""
 _LEAST = 15
 _SLACK = 20
-_HOPELESS = ("unauthorized", "not_found", "connection", "refused")
+_HOPELESS = ("unauthorized", "not_found", "connection")
 _PROMPT = Path(__file__).parent / "prompts" / "persona.md"
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|[。！？]")
 
@@ -115,8 +115,8 @@ class PersonaWriter:
         try:
             reply = await self._model.chat([Message("system", (prompt,)), Message("user", (material.said,))])
         except EndpointError as error:
-            if error.kind in _HOPELESS:
-                raise
+            if error.kind in _HOPELESS or (error.kind == "refused" and error.status is not None):
+                raise  # with a status it is the request that is wrong, without one the model declined
             self.n["personas_failed"] += 1
             return None
         text = self._fitted(reply.text, material.room)

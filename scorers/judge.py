@@ -142,8 +142,8 @@ class Judge:
             try:
                 reply = self._portal.call(partial(self._model.chat, messages, schema=SCHEMA))
             except EndpointError as error:
-                if error.kind in _HOPELESS:
-                    raise
+                if error.kind in _HOPELESS or (error.kind == "refused" and error.status is not None):
+                    raise  # with a status it is the request that is wrong, without one the model declined
                 raise JudgeFailed(f"the judge gave no answer ({error.kind})") from None
             try:
                 return _pairs(reply.text, n_a, n_b)

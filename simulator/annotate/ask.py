@@ -261,8 +261,8 @@ class Annotator:
             try:
                 reply = await self._model.chat(messages, schema=schema)
             except EndpointError as error:
-                if error.kind in _FAULTS:
-                    raise
+                if error.kind in _FAULTS or (error.kind == "refused" and error.status is not None):
+                    raise  # with a status it is the request that is wrong, without one the model declined
                 return f"no answer ({error.kind})"
             self._lame = 0
             tally.tokens_in += reply.usage.tokens_in

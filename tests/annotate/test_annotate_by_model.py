@@ -198,6 +198,13 @@ async def test_hopeless_calls_end_soon_and_keep_what_came_before(tmp_path: Path,
     assert len(model.asked) == n
 
 
+async def test_a_request_that_the_server_refuses_is_no_answer_about_the_event(tmp_path: Path) -> None:
+    folder = session(tmp_path / "s", DAY[:2])
+    tally, _ = await annotated(folder, EndpointError("refused", "no pictures here", status=400), honest)
+    assert tally.failed == {"refused": 1}
+    assert len(said(folder)) == 1
+
+
 async def test_several_are_asked_at_once_and_all_arrive(tmp_path: Path) -> None:
     folder = session(tmp_path / "s", [("code", f"file {i}", 4) for i in range(20)])
     model, tally, done = Answering(honest), Tally(), [0]
