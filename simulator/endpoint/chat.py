@@ -133,21 +133,26 @@ class Endpoint:
         digest = question.digest
         nth = self._asked[digest]
         self._asked[digest] += 1
+        call.names = (self.scope, digest, nth)
         if self.choice.replays is not None:
             await self._replay(call, question, nth)
+            self._ended(call)
         else:
-            call.names = (self.scope, digest, nth)
             try:
                 await self._within_the_limit(call, work)
             finally:  # also when it is cancelled
                 call.done_ns = call.done_ns or real_ns() - call.began_ns
                 call.count()
+                self._ended(call)
                 self._keep(call, question, nth)
+        if call.error is not None:
+            raise call.failed() from None
+
+    def _ended(self, call: Call) -> None:
+        """Tell the meter what it took."""
         if isinstance(call.meter, SilentMeter) and not call.meter.timed:
             passed(call.meter, call.done_ns, call.first_ns)
         call.tell()
-        if call.error is not None:
-            raise call.failed() from None
 
     async def _within_the_limit(self, call: Call, work: Callable[[], Awaitable[None]]) -> None:
         limit_s = self.choice.timeout_ns / SECOND

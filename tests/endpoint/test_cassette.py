@@ -161,16 +161,18 @@ def test_errors_and_retries_are_replayed_with_their_time(name: str, tmp_path: Pa
 
 
 def test_a_call_that_was_stopped_is_kept_as_such(tmp_path: Path, server: FaultServer) -> None:
+    live, meter = ReplayMeter(), ReplayMeter()
+
     async def stopped(endpoint: Endpoint) -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.03):
-                await endpoint.chat(HI)
+                await endpoint.chat(HI, meter=live)
 
     again, _ = recorded(tmp_path, server.url("stall"), stopped)
-    meter = ReplayMeter()
     error = refused(again, meter)
     assert (error.kind, error.sentence, error.partial) == ("timeout", "stopped before its end", "Hello")
-    assert meter.replayed_ns >= 25 * MS
+    assert meter.replayed_ns == live.replayed_ns >= 25 * MS
+    assert meter.tokens == live.tokens
 
 
 def test_embeddings_are_replayed(tmp_path: Path, server: FaultServer) -> None:
