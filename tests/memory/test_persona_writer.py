@@ -114,7 +114,14 @@ async def test_what_was_written_is_kept_in_a_file_for_the_next_run(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "answer", ["", "No.", EndpointError("timeout", "no answer"), EndpointError("empty", "nothing")]
+    "answer",
+    [
+        "",
+        "No.",
+        EndpointError("timeout", "no answer"),
+        EndpointError("empty", "nothing"),
+        EndpointError("refused", "no"),
+    ],
 )
 async def test_where_the_model_fails_the_extractive_text_stays_and_says_so(answer: Said) -> None:
     memory, _ = writing(answer)
@@ -126,10 +133,11 @@ async def test_where_the_model_fails_the_extractive_text_stays_and_says_so(answe
     assert memory.stats()["personas_failed"] == len(items)
 
 
-async def test_nobody_to_ask_is_an_error_and_no_extractive_memory() -> None:
-    memory, _ = writing(EndpointError("unauthorized", "a key is wanted"))
+@pytest.mark.parametrize(("kind", "status"), [("unauthorized", 401), ("connection", None), ("refused", 400)])
+async def test_nobody_to_ask_is_an_error_and_no_extractive_memory(kind: Any, status: int | None) -> None:
+    memory, _ = writing(EndpointError(kind, "it is no use", status=status))
     await add(memory, 40)
-    with pytest.raises(EndpointError, match="a key is wanted"):
+    with pytest.raises(EndpointError, match="it is no use"):
         await memory.maintain(10_000)
 
 
