@@ -45,6 +45,7 @@ def annotate(
     temperature: Annotated[float | None, Parameter(help="Default: the provider's.")] = None,
     max_tokens: Annotated[int | None, Parameter(help="Of one answer; default: the provider's.")] = None,
     extra_body: Annotated[str | None, Parameter(help="JSON that is sent along with each question.")] = None,
+    timeout: Annotated[str, Parameter(help="Of one answer, with all retries.")] = "5min",
     at_once: Annotated[int, Parameter(help="Questions at a time.")] = 4,
     prompts: Annotated[Path | None, Parameter(help="A folder with an event.md and intent.md of your own.")] = None,
     rules_file: Annotated[Path | None, Parameter(help="For --rules: an assistants.yaml of your own.")] = None,
@@ -80,6 +81,8 @@ def annotate(
         temperature=temperature,
         max_tokens=max_tokens,
         extra_body=_extra(extra_body),
+        timeout_ns=_duration(timeout),
+        idle_timeout_ns=_duration(timeout),
         concurrency=at_once,
         cassette=cassette,
         record=record,
@@ -179,6 +182,15 @@ def sessions_at(paths: Sequence[Path]) -> list[Path]:
             raise InputError(path, "there is no session (session.db) here")
         found |= {session.resolve(): session for session in here}
     return list(found.values())
+
+
+def _duration(text: str) -> int:
+    from simulator.core.durations import parse_duration
+
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--timeout: {error}") from error
 
 
 def _extra(text: str | None) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, UsageError
+from simulator.core.types import SECOND
 from simulator.play.scoring import score_folder
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def _judge(run: Path, model: str | None, base_url: str | None) -> Iterator[Judge
     from scorers.judge import KEPT, Judge
     from simulator.endpoint import Endpoint, EndpointError, ModelChoice
 
-    choice = ModelChoice(model=model, base_url=base_url)
+    patience = 300 * SECOND  # models that think long; nothing here is charged
+    choice = ModelChoice(model=model, base_url=base_url, timeout_ns=patience, idle_timeout_ns=patience)
     try:
         with Judge(Endpoint(choice, scope="judge"), model, sent=choice.decoding, kept=run / KEPT) as judge:
             yield judge

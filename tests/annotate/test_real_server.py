@@ -94,6 +94,7 @@ def test_a_server_that_is_not_there_is_told_in_a_sentence_and_changes_nothing(tm
         ({"model": "m", "extra_body": "{"}, "a JSON object"),
         ({"model": "m", "record": True, "base_url": "http://127.0.0.1:9/v1"}, "--cassette"),
         ({"model": "m"}, "OPENAI_BASE_URL"),
+        ({"model": "m", "timeout": "soon"}, "--timeout: "),
         ({"model": "m", "ocr": "tesserect"}, "did you mean 'tesseract'"),
     ],
 )
