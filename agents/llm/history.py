@@ -56,18 +56,20 @@ def told(observation: Observation, screen: str | None, budget: int, *, no_text: 
     left = budget - estimate_tokens(profile) - estimate_tokens(current)
     text = no_text if not screen else shortened(cleaned(screen), max(left // 2, 0), cut, "screen_cut") or no_text
     left -= estimate_tokens(text)
-    lines = [event_line(event, observation.now_ns) for event in observation.history.events]
+    # Told from the snapshot's instant: what is asked of a snapshot is then the same however long calls before it took.
+    at_ns = observation.snapshot.captured_ns
+    lines = [event_line(event, at_ns) for event in observation.history.events]
     kept = _newest(lines, left)
     if len(kept) < len(lines):
         cut.append("events_cut")
         kept.insert(0, f"- ({len(lines) - len(kept)} earlier windows are left out)")
     begun = [event.start_ns for event in observation.history.events]
-    window = duration(observation.now_ns - begun[0]) if begun else "minutes"
+    window = duration(at_ns - begun[0]) if begun else "minutes"
     return Past(profile, window, "\n".join(kept) or "- nothing was seen before", current, text, tuple(cut))
 
 
 def event_line(event: Event, now_ns: int) -> str:
-    """A closed event on one line, told from now."""
+    """A closed event on one line, told from an instant."""
     summary = f". {one_line(event.summary, SUMMARY_CHARS)}" if event.summary else ""
     length = duration(event.end_ns - event.start_ns)
     return f"- {duration(now_ns - event.end_ns)} ago, for {length}: {_where(event.app, event.title)}{summary}"
@@ -78,7 +80,7 @@ def _current(observation: Observation) -> str:
     where = _where(snapshot.app, snapshot.title)
     if event is None:
         return where
-    return f"{where}, open for {duration(max(observation.now_ns - event.start_ns, 0))}"
+    return f"{where}, open for {duration(snapshot.captured_ns - event.start_ns)}"
 
 
 def _where(app: str | None, title: str | None) -> str:
@@ -96,7 +98,7 @@ def duration(ns: int) -> str:
     """
     seconds = max(ns, 0) // SECOND
     if seconds < 60:
-        return f"{seconds} s"
+        return f"{seconds} s" if seconds else "under 1 s"
     if seconds < 3600:
         return f"{seconds // 60} min" + (f" {seconds % 60} s" if seconds % 60 else "")
     return f"{seconds // 3600} h" + (f" {seconds % 3600 // 60} min" if seconds % 3600 >= 60 else "")

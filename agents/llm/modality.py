@@ -71,7 +71,7 @@ class Eyes:
             meter.note("no_picture")
             return Seen(text, ())
         shown = [*self._earlier(observation), snapshot]
-        return Seen(text, tuple((observation.now_ns - s.captured_ns, s.image) for s in shown if s.image is not None))
+        return Seen(text, tuple((snapshot.captured_ns - s.captured_ns, s.image) for s in shown if s.image is not None))
 
     def _earlier(self, observation: Observation) -> list[Snapshot]:
         if not self._frames:

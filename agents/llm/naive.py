@@ -69,7 +69,11 @@ class Naive(Asking):
         remembered = await self.remembered(observation)
         with meter.stage("build"):
             context = self._trajectory(observation, shown, texts)
-            pictures = [(observation.now_ns - s.captured_ns, s.image) for s in distinct(shown) if s.image is not None]
+            pictures = [
+                (observation.snapshot.captured_ns - s.captured_ns, s.image)
+                for s in distinct(shown)
+                if s.image is not None
+            ]
             shots = captioned(pictures, last="The last screen:") if self.eyes.shows else []
             question = self.composed(context, shots, remembered)
             messages = question.messages(self.prompts.fill("task_naive", {"intentions": self.named}))
@@ -86,14 +90,14 @@ class Naive(Asking):
         cut, lines = list[str](), list[str]()
         for snapshot, text in zip(shown, texts, strict=True):
             where = f"{one_line(snapshot.app) or 'unknown'}, “{one_line(snapshot.title, 200)}”"
-            lines.append(f"- {duration(observation.now_ns - snapshot.captured_ns)} ago: {where}")
+            lines.append(f"- {duration(observation.snapshot.captured_ns - snapshot.captured_ns)} ago: {where}")
             if text and (said := shortened(cleaned(text), each, cut, "screen_cut")):
                 lines.append(said)
         for note in dict.fromkeys(cut):
             observation.meter.note(note)
         return {
             "profile": profile,
-            "window": duration(observation.now_ns),
+            "window": duration(observation.snapshot.captured_ns),
             "events": "\n".join(lines) or "- nothing",
             "current": "the recording has ended",
             "screen": "(see above)",

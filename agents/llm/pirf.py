@@ -85,7 +85,7 @@ class Pirf(Asking):
         """Take one action on the newest frame."""
         question, meter = await self.question(observation), observation.meter
         with meter.stage("build"):
-            now_ns = observation.now_ns
+            now_ns = observation.snapshot.captured_ns
             values = {"intentions": self.named, "threads": self._listed(), "steps": self._done(now_ns)}
             messages = question.messages(self.prompts.fill("task_pirf", values))
         reply = await self.chat(messages, meter, schema=_schema(self.intentions))

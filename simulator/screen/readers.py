@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -198,4 +199,8 @@ def _extra(module: str, package: str) -> Any:
         ) from error
 
 
-READERS: dict[str, Callable[..., Ocr]] = {"rapidocr": RapidOcr, "tesseract": Tesseract, "tesserocr": TesserOcr}
+READERS: dict[str, Callable[..., Ocr]] = {
+    "rapidocr": RapidOcr,
+    "tesseract": partial(Tesseract, scale=1),  # who waits for a text prefers 0.5 s to some more small letters
+    "tesserocr": TesserOcr,
+}
