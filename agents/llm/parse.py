@@ -59,7 +59,7 @@ def read_answer(text: str, intentions: Sequence[str], *, asked: str = "both") ->
 # ---------------------------------------------------------------------------------------------- format
 
 # Every repetition has a bound: a model that writes 50,000 stars must not cost seconds.
-_HEAD = r"^[ >*#_\-•·]{0,12}(?:\(?\d{1,2}[.):、．)]?)?[ *_#]{0,8}"
+_HEAD = r"^[ >*#_\-•·]{0,12}(?:\(?\d{1,2}[.):、．）]?)?[ *_#]{0,8}"
 _COLON = r"[ *_]{0,8}[:：][ *_\[【(\"“]{0,8}"
 _YES = r"(?:yes|true|是的|是|需要|有)"
 _NO = r"(?:no|false|不是|不需要|无需|不用|否|没有|无|不)"
@@ -74,7 +74,7 @@ _CATEGORY = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OFFER = re.compile(
-    rf"{_HEAD}(?:offer|suggestion|message|建议内容|提议|建议|帮助内容){_COLON}(?P<said>[^\n]*)$",
+    rf"{_HEAD}(?:offer|suggestion|message|建议内容|提议|建议|帮助内容)[ *_]{{0,8}}[:：](?P<said>[^\n]*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 _SURE = re.compile(
