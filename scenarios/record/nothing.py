@@ -1,4 +1,4 @@
-"""An hour nobody needs anything in: news, pictures, small talk, a pause."""
+"""A while in which nobody needs anything: news, pictures, small talk, a pause."""
 
 from __future__ import annotations
 
