@@ -20,6 +20,7 @@ from cyclopts import App, Parameter
 
 from simulator.cli import guard
 from simulator.cli.live import LiveOptions
+from simulator.cli.options import ModelOptions
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, UsageError
 from simulator.core.types import MS
@@ -66,16 +67,17 @@ def machine(*, json: _Json = False) -> int:
 
 
 @doctor.command
-def live(*, options: LiveOptions | None = None) -> int:
+def live(*, options: LiveOptions | None = None, model: ModelOptions | None = None) -> int:
     """Try a live run once for real, which warms the agent up, too: a capture is made, and the agent is asked.
 
     It takes the options of `proact live`. Exit code 1 if something is missing that a live run needs.
     """
     from simulator.cli.doctor_live import look_live  # what records is imported when it is needed
 
-    options = options or LiveOptions()
+    asked = model or ModelOptions()
+    options = asked.shown_to(options or LiveOptions())
     voice = Voice(as_json=options.json)
-    return tell(look_live(options, voice), voice)
+    return tell(look_live(options, voice, asked.choice()), voice)
 
 
 def tell(findings: Iterable[Finding], voice: Voice) -> int:

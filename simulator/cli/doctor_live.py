@@ -15,6 +15,7 @@ from simulator.cli.live_playing import Feed
 from simulator.cli.speak import Voice
 from simulator.core.errors import ProactError
 from simulator.core.types import MS, SECOND
+from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice
 from simulator.play.live import LiveFolder, Records, play_live
 from simulator.play.player import Played
@@ -32,8 +33,8 @@ _GRABS = 5
 _SNAPSHOTS_NS = 4 * SECOND
 
 
-def look_live(options: LiveOptions, voice: Voice) -> Iterator[Finding]:
-    """All findings, in order; what was recorded for them is removed."""
+def look_live(options: LiveOptions, voice: Voice, model: ModelChoice | None = None) -> Iterator[Finding]:
+    """All findings, in order; what was recorded for them is removed. ``model`` is what the agent asks."""
     with tempfile.TemporaryDirectory(prefix="proact-doctor-") as folder:
         place = LiveFolder(Path(folder) / "live")
         try:
@@ -45,7 +46,7 @@ def look_live(options: LiveOptions, voice: Voice) -> Iterator[Finding]:
         yield _windows()
         try:
             place.begin(options.past, options.user)
-            played = anyio.run(_live, place, options, feed)
+            played = anyio.run(_live, place, options, feed, model)
         except ProactError as error:
             yield Finding("agent", "missing", str(error))
             return
@@ -85,8 +86,8 @@ def _windows() -> Finding:
     return Finding("windows", "ok", f"{found.name}: {len(visible)} visible; {said}")
 
 
-async def _live(place: LiveFolder, options: LiveOptions, feed: Feed) -> Played:
-    choice = Choice([], agent=options.agent, memory=options.memory, timeout=options.timeout)
+async def _live(place: LiveFolder, options: LiveOptions, feed: Feed, model: ModelChoice | None) -> Played:
+    choice = Choice([], agent=options.agent, memory=options.memory, timeout=options.timeout, model=model)
 
     def make(folder: Path, **given: Any) -> Records:
         return _Brief(feed.made(folder, **given))

@@ -8,6 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from simulator.cli.options import ModelOptions
+
 __all__ = ["LiveOptions", "live"]
 
 
@@ -42,7 +44,7 @@ class LiveOptions:
     json: Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")] = False
 
 
-def live(folder: Path, /, *, options: LiveOptions | None = None) -> int:
+def live(folder: Path, /, *, options: LiveOptions | None = None, model: ModelOptions | None = None) -> int:
     """Play this screen into an agent, now: it is recorded, and what the agent offers is shown.
 
     FOLDER gets the session, a scenario file and the run folder: `proact score FOLDER/run` scores it again, and
@@ -51,4 +53,5 @@ def live(folder: Path, /, *, options: LiveOptions | None = None) -> int:
     """
     from simulator.cli.live_playing import play  # what plays and records is imported when it is needed
 
-    return play(folder, options or LiveOptions())
+    asked = model or ModelOptions()
+    return play(folder, asked.shown_to(options or LiveOptions()), asked.choice())

@@ -22,6 +22,7 @@ from simulator.cli.speak import Voice, plain
 from simulator.cli.watching import Spectator, titled
 from simulator.core.errors import ProactError, UsageError
 from simulator.core.types import MS, SECOND
+from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice, duration
 from simulator.play.live import LiveFolder, play_live
 from simulator.play.makers import agent_maker, memory_maker
@@ -63,8 +64,8 @@ class Feed:
         return self.recorder
 
 
-def play(folder: Path, options: LiveOptions) -> int:
-    """Play the screen, or the fallback; the exit code."""
+def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -> int:
+    """Play the screen, or the fallback; the exit code. ``model`` is what the agent asks, if it asks one."""
     voice = Voice(as_json=options.json)
     gate = Gate.parse(options.gate)
     agent_maker(options.agent)  # a wrong word is told before anything is recorded
@@ -78,10 +79,10 @@ def play(folder: Path, options: LiveOptions) -> int:
     except ProactError as error:
         if options.fallback is None:
             raise
-        return _fall_back(folder, options, voice, gate, f"no live screen: {error}")
+        return _fall_back(folder, options, voice, gate, f"no live screen: {error}", model)
     agree(voice, yes=options.yes)
     place.begin(options.past, options.user)
-    run = _Run(place, options, voice, gate, feed, limit)
+    run = _Run(place, options, voice, gate, feed, limit, model)
     undo = titled(OWN_MARK)
     try:
         played = anyio.run(run.play)
@@ -89,7 +90,7 @@ def play(folder: Path, options: LiveOptions) -> int:
         undo()
     if run.lost and options.fallback is not None:
         voice.say(plain(f"what was seen until then: {played.folder}"))
-        return _fall_back(folder, options, voice, gate, "the screen was lost")
+        return _fall_back(folder, options, voice, gate, "the screen was lost", model)
     return _told(played, voice)
 
 
@@ -103,6 +104,7 @@ class _Run:
     gate: Gate
     feed: Feed
     limit_ns: int | None
+    model: ModelChoice | None = None
     lost: bool = False
     warned: bool = field(default=False)
 
@@ -110,7 +112,7 @@ class _Run:
         interrupt = Interrupt()
         o = self.options
         choice = Choice([], agent=o.agent, memory=o.memory, policy=o.policy, gate=o.gate, seed=o.seed,
-                        timeout=o.timeout, window=o.window)  # fmt: skip
+                        timeout=o.timeout, window=o.window, model=self.model)  # fmt: skip
         period = duration("period", o.period)
         recorder = self.feed.recorder
         with (Spectator(self.voice, "LIVE", self.gate, self._how) as spectator, keys(recorder),
@@ -180,7 +182,8 @@ def _hearing(stop: Callable[[], None], interrupt: Interrupt) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _fall_back(folder: Path, options: LiveOptions, voice: Voice, gate: Gate, why: str) -> int:
+def _fall_back(folder: Path, options: LiveOptions, voice: Voice, gate: Gate, why: str,
+               model: ModelChoice | None) -> int:  # fmt: skip
     """Play a recording as if it were live, and say so all the time."""
     assert options.fallback is not None
     voice.tell(f"{why}. What follows is a RECORDING, not this screen: {options.fallback}", "bold yellow")
@@ -190,7 +193,7 @@ def _fall_back(folder: Path, options: LiveOptions, voice: Voice, gate: Gate, why
         interrupt = Interrupt()
         choice = Choice([options.fallback or Path()], agent=options.agent, memory=options.memory, clock="wall",
                         policy=options.policy, gate=options.gate, seed=options.seed, timeout=options.timeout,
-                        window=options.window)  # fmt: skip
+                        window=options.window, model=model)  # fmt: skip
 
         def stop() -> None:
             interrupt.asked = True

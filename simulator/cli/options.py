@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Group, Parameter
 
 from simulator.core.errors import UsageError, quote
 
 if TYPE_CHECKING:
+    from simulator.cli.live import LiveOptions
     from simulator.endpoint.types import ModelChoice
 
 __all__ = ["ModelOptions", "Options", "split_memories"]
+
+T = TypeVar("T", "Options", "LiveOptions")
 
 
 def _option(help_: str) -> Parameter:
@@ -87,6 +90,18 @@ class ModelOptions:
         """What becomes parameters of the agent."""
         said = {"modality": self.modality, "frames": self.frames, "ocr": self.ocr, "prompts": self.prompts}
         return {name: value for name, value in said.items() if value is not None}
+
+    def shown_to(self, options: T) -> T:
+        """Options of a command whose agent has these parameters, as if they had been written in it.
+
+        Raises:
+            UsageError: see ``with_params``.
+        """
+        if not self.shown():
+            return options
+        from simulator.play.makers import with_params  # --help does without
+
+        return replace(options, agent=with_params(options.agent, self.shown()))
 
     def choice(self) -> ModelChoice | None:
         """The model; None where nothing was said of one.

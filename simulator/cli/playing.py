@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,7 +22,7 @@ from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, nearest, quote
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice
-from simulator.play.makers import agent_maker, memory_maker, with_params
+from simulator.play.makers import agent_maker, memory_maker
 from simulator.play.player import Played, Watcher, play, slug
 from simulator.play.scoring import FILE as SCORES
 from simulator.runs.engine import Engine, Interrupt
@@ -42,8 +42,7 @@ def play_all(scenarios: Sequence[Path], options: Options, memories: Sequence[str
 async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[str], voice: Voice,
                asked: ModelOptions) -> int:  # fmt: skip
     interrupt, runs = Interrupt(), dict[str, Played]()
-    options = replace(options, agent=with_params(options.agent, asked.shown()))
-    model = asked.choice()
+    options, model = asked.shown_to(options), asked.choice()
     agent_maker(options.agent)  # a wrong word is told before the first of several runs is played
     makers = [memory_maker(m) for m in memories]
     for maker in makers if len(makers) > 1 else ():  # a single one is tried by its own run

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simulator.core.errors import UsageError
-from simulator.core.types import SECOND
 from simulator.endpoint.types import ModelChoice
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def model_of(choice: Choice, settings: Settings) -> ModelChoice:
     """The model as it is asked: what was chosen, as patient as a decision may last where nothing else was said."""
     model = choice.model or _DEFAULT
     if model.timeout_ns == _DEFAULT.timeout_ns != settings.timeout_ns:
-        idle = max(min(30 * SECOND, settings.timeout_ns), settings.timeout_ns // 2)
+        idle = min(model.idle_timeout_ns, settings.timeout_ns)
         model = replace(model, timeout_ns=settings.timeout_ns, idle_timeout_ns=idle)
     return model
 

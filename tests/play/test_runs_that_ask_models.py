@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from simulator.cli import _call
 from simulator.cli.options import ModelOptions
 from simulator.core.errors import Exit, InputError, UsageError
 from simulator.core.types import MS, SECOND
@@ -204,7 +205,7 @@ def test_a_model_is_as_patient_as_a_decision_unless_something_else_was_said() ->
         return made.timeout_ns // SECOND, made.idle_timeout_ns // SECOND
 
     assert patience(60) == (60, 30)
-    assert patience(600) == (600, 300)
+    assert patience(600) == (600, 30)
     assert patience(10) == (10, 10)
     assert patience(600, timeout_ns=5 * SECOND) == (5, 30)
 
@@ -213,3 +214,15 @@ def test_a_cassette_that_is_not_there_is_told_before_anything_is_written(tmp_pat
     with pytest.raises(InputError, match="no cassette"):
         run(DESKTOP, "zero-shot", "none", out=tmp_path / "run", model=ModelChoice("m", cassette=tmp_path / "gone"))
     assert not (tmp_path / "run").exists()
+
+
+def test_the_command_takes_it_all(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", str(DESKTOP), "--agent", "cot:stages=2", "--memory", "none", "--policy", "stride:90", "--model", "m",
+             "--base-url", url, "--extra-body", '{"top_k": 1}', "--model-seed", "4", "--modality", "both", "--frames", "1",
+             "--ocr", "none", "--max-retries", "0", "--out", str(tmp_path / "run"), "--json"]  # fmt: skip
+    assert _call(words) == Exit.DONE
+    ((_, log, _),) = read_units(tmp_path / "run")
+    assert log.header["agent"] == "cot:stages=2,modality=both,frames=1,ocr=none"
+    assert log.header["model"]["sent"] == {"seed": 4, "top_k": 1}
+    assert log.header["model"]["max_retries"] == 0
+    assert KEY not in "".join(capsys.readouterr())
