@@ -33,7 +33,7 @@ _COLOURS: dict[str, str] = {"ok": "green", "note": "yellow", "missing": "bold re
 _GB = 10**9
 _N_RELEASES, _RELEASE_NS = 40, 25 * MS
 _DISPLAY = "needed only for `proact record` and `proact live`"
-_LATER_ENDPOINT = "needed only by proact's agents that call a model, which are not part of this version"
+_ENDPOINT = "needed only by agents that ask a model: docs/models.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,4 +250,4 @@ def _endpoint() -> Finding:
     """Of a model's endpoint only whether it is named; neither address nor key is ever printed, and nobody is called."""
     named = [name for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY") if os.environ.get(name)]
     said = f"set: {', '.join(named)}" if named else "not set"
-    return Finding("model endpoint", "ok", f"{said}; {_LATER_ENDPOINT}")
+    return Finding("model endpoint", "ok", f"{said}; {_ENDPOINT}")

@@ -86,12 +86,15 @@ def test_nobody_is_sent_to_look_for_a_display_that_a_run_does_not_need(
 
 
 @pytest.mark.parametrize("url", ["", "http://inside.example"])
-def test_nobody_is_sent_to_look_for_a_model_that_nothing_asks_yet(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_a_models_endpoint_is_told_by_the_names_of_its_variables_only(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", url)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     found = doctor._endpoint()
     assert found.said.startswith("set: OPENAI_BASE_URL; " if url else "not set; ")
-    assert "not part of this version" in found.said
+    assert "inside.example" not in found.said
+    assert found.said.endswith("docs/models.md")
 
 
 def test_a_package_of_another_distribution_by_one_of_our_names_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:

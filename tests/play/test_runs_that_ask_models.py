@@ -217,9 +217,9 @@ def test_a_cassette_that_is_not_there_is_told_before_anything_is_written(tmp_pat
 
 
 def test_the_command_takes_it_all(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["run", str(DESKTOP), "--agent", "cot:stages=2", "--memory", "none", "--policy", "stride:90", "--model", "m",
-             "--base-url", url, "--extra-body", '{"top_k": 1}', "--model-seed", "4", "--modality", "both", "--frames", "1",
-             "--ocr", "none", "--max-retries", "0", "--out", str(tmp_path / "run"), "--json"]  # fmt: skip
+    said = f"--agent cot:stages=2 --memory none --policy stride:90 --model m --base-url {url} --model-seed 4 --json"
+    shown = f"--modality both --frames 1 --ocr none --max-retries 0 --out {tmp_path / 'run'} --extra-body"
+    words = ["run", str(DESKTOP), *said.split(), *shown.split(), '{"top_k": 1}']
     assert _call(words) == Exit.DONE
     ((_, log, _),) = read_units(tmp_path / "run")
     assert log.header["agent"] == "cot:stages=2,modality=both,frames=1,ocr=none"
