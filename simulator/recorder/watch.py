@@ -8,6 +8,7 @@ Chrome says that a window is private in the title of its first, empty page and n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from simulator.recorder.exclusions import Exclusions, Handle, Mask, Verdict, handle
@@ -57,6 +58,7 @@ class Watch:
             self._rules.judge(*look, fits_windows=fits_windows, remembered=self._remembered) for look in (before, after)
         )
         seen = first.joined(second)
+        seen = replace(seen, masks=(*seen.masks, *_swept(first.masks, second.masks)))
         if not self._rules.linger_ns:
             return seen
         oldest_ns = min(now_ns - self._rules.linger_ns, self._last_ns)
@@ -73,3 +75,19 @@ class Watch:
         for window in (look.foreground, *(look.visible or ())):
             if window is not None and window.key is not None and (why := self._rules.lasting(window)) is not None:
                 self._remembered[handle(window)] = why
+
+
+def _swept(before: Sequence[Mask], after: Sequence[Mask]) -> list[Mask]:
+    """Where something that moved between the looks may have been meanwhile: the rectangle around both its places.
+
+    What is excluded by one rule is taken as one thing: more may be covered than need be, never less.
+    """
+    moved = {*before} ^ {*after}
+    swept = []
+    for reason in dict.fromkeys(mask.reason for mask in (*before, *after)):
+        parts = [mask for mask in (*before, *after) if mask.reason == reason and mask in moved]
+        if any(mask in before for mask in parts) and any(mask in after for mask in parts):
+            x, y = min(m.x for m in parts), min(m.y for m in parts)
+            right, bottom = max(m.x + m.width for m in parts), max(m.y + m.height for m in parts)
+            swept.append(Mask(x, y, right - x, bottom - y, reason))
+    return swept

@@ -38,6 +38,19 @@ def test_a_window_that_came_or_moved_while_the_picture_was_taken_is_masked_in_bo
     assert {m.x for m in verdict.masks} == {5, 50}
 
 
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60), st.integers(0, 60), st.floats(0, 1))
+def test_wherever_a_dragged_window_is_between_the_looks_it_is_covered(
+    x0: int, y0: int, x1: int, y1: int, part: float
+) -> None:
+    here, there = replace(SECRET, x=x0, y=y0), replace(SECRET, x=x1, y=y1)
+    verdict = Watch(RULES).judge(Look(NOTES, [here]), Look(NOTES, [there]), fits_windows=True, now_ns=0)
+    x, y = round(x0 + part * (x1 - x0)), round(y0 + part * (y1 - y0))
+    pixels = {(x + i, y + j) for i in range(4) for j in range(4)}
+    covered = {(i, j) for i, j in pixels for m in verdict.masks
+               if m.x <= i < m.x + m.width and m.y <= j < m.y + m.height}  # fmt: skip
+    assert covered == pixels
+
+
 def test_a_window_that_got_the_focus_while_the_picture_was_taken_hides_what_had_it() -> None:
     verdict = Watch(RULES).judge(Look(NOTES, [NOTES]), Look(SECRET, [SECRET]), fits_windows=True, now_ns=0)
     assert verdict.hide_window
