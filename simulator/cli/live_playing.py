@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from urllib.parse import urlsplit
 
 import anyio
 
@@ -22,7 +24,7 @@ from simulator.cli.speak import Voice, plain
 from simulator.cli.watching import Spectator, titled
 from simulator.core.errors import ProactError, UsageError
 from simulator.core.types import MS, SECOND
-from simulator.endpoint.types import ModelChoice
+from simulator.endpoint.types import ModelChoice, shown_url
 from simulator.play.assemble import Choice, duration
 from simulator.play.live import LiveFolder, play_live
 from simulator.play.makers import agent_maker, memory_maker
@@ -80,7 +82,7 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         if options.fallback is None:
             raise
         return _fall_back(folder, options, voice, gate, f"no live screen: {error}", model)
-    agree(voice, yes=options.yes)
+    agree(voice, yes=options.yes, asked=_host(options, model))
     place.begin(options.past, options.user)
     run = _Run(place, options, voice, gate, feed, limit, model)
     undo = titled(OWN_MARK)
@@ -92,6 +94,16 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         voice.say(plain(f"what was seen until then: {played.folder}"))
         return _fall_back(folder, options, voice, gate, "the screen was lost", model)
     return _told(played, voice)
+
+
+def _host(options: LiveOptions, model: ModelChoice | None) -> str | None:
+    """Where what the screen shows will be sent; None where it stays on this machine."""
+    if agent_maker(options.agent).wants_model is None:
+        return None
+    chosen = model or ModelChoice()
+    parts = urlsplit(shown_url(chosen.base_url or os.environ.get("OPENAI_BASE_URL")) or "")
+    here = parts.hostname in (None, "localhost", "::1") or str(parts.hostname).startswith("127.")
+    return None if chosen.replays is not None or here else parts.netloc
 
 
 @dataclass

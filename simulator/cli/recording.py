@@ -50,15 +50,23 @@ def record_all(folder: Path, options: Options) -> int:
     return _tell(recorder, summary, voice)
 
 
-def agree(voice: Voice, *, yes: bool, screener: str | None = None) -> None:
+def agree(voice: Voice, *, yes: bool, screener: str | None = None, asked: str | None = None) -> None:
     """Make sure that whoever sits here knows what is recorded, and where pictures go.
+
+    Args:
+        voice: tells it.
+        yes: it was read before.
+        screener: see ``--screener``.
+        asked: the host of a model that a live agent asks.
 
     Raises:
         UsageError: nobody agreed.
     """
-    from simulator.recorder.consent import RECORDING, obtain, screening
+    from simulator.recorder.consent import RECORDING, asking, obtain, screening
 
     scopes = [RECORDING] if screener is None else [RECORDING, screening(urlsplit(screener).netloc or screener)]
+    if asked is not None:
+        scopes.append(asking(asked))
     asks = sys.stdin is not None and sys.stdin.isatty()
     obtain(*scopes, yes=yes, say=voice.tell, ask=input if asks else None)
 

@@ -1,7 +1,7 @@
 """What a person agrees to before their screen is recorded: shown once, remembered in their configuration folder.
 
-There is one agreement to recording, and one for each host that a screener would send pictures to. A text that changes
-in substance (``_VERSION``) is shown again.
+There is one agreement to recording, and one for each host that a screener or a live agent would send the screen to. A
+text that changes in substance (``_VERSION``) is shown again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from simulator.core.errors import UsageError
 from simulator.core.operators import operators
 from simulator.timing.clock import utc_now
 
-__all__ = ["RECORDING", "obtain", "screening", "state_file", "text"]
+__all__ = ["RECORDING", "asking", "obtain", "screening", "state_file", "text"]
 
 RECORDING = "recording"
 
@@ -43,6 +43,16 @@ _SCREENING_TEXT = """\
 Pictures of your screen will be sent to {host}, which judges how private they are. What is left out by rules is covered
 before. What {host} keeps, and for how long, proact does not know.
 """
+_ASKING_TEXT = """\
+What your screen shows, as text, as pictures or both, and what is known of you and your past windows will be sent to
+{host} as long as this runs: the agent asks a model there. What is left out by rules is covered before. What {host}
+keeps, and for how long, proact does not know.
+"""
+
+
+def asking(host: str) -> str:
+    """The scope of agreeing that a live agent sends the screen to a host; a key before ``@`` is nothing to be kept."""
+    return f"asking {host.rpartition('@')[2]}"
 
 
 def screening(host: str) -> str:
@@ -54,6 +64,8 @@ def text(scope: str) -> str:
     """What is shown for a scope."""
     if scope == RECORDING:
         return _RECORDING_TEXT
+    if scope.startswith("asking "):
+        return _ASKING_TEXT.format(host=scope.removeprefix("asking "))
     return _SCREENING_TEXT.format(host=scope.removeprefix("screening by "))
 
 

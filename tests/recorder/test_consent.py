@@ -9,7 +9,7 @@ import pytest
 
 from simulator.core.errors import UsageError
 from simulator.recorder import consent
-from simulator.recorder.consent import RECORDING, obtain, screening, state_file, text
+from simulator.recorder.consent import RECORDING, asking, obtain, screening, state_file, text
 
 
 class Person:
@@ -98,3 +98,11 @@ def test_the_place_follows_the_environment(tmp_path: Path) -> None:
     assert state_file({"HOME": "/home/x"}) == Path("/home/x/.config/proact/consent.json")
     assert state_file({"HOME": "/home/x", "XDG_CONFIG_HOME": "relative"}) == Path("/home/x/.config/proact/consent.json")
     assert state_file({"XDG_CONFIG_HOME": str(tmp_path)}) == tmp_path / "proact" / "consent.json"
+
+
+def test_a_live_agent_that_asks_a_model_elsewhere_is_agreed_to_for_each_host(tmp_path: Path) -> None:
+    person = Person("y", tmp_path)
+    person.obtain(asking("me:hidden@models.example"), asking("models.example"), asking("other.example"))
+    assert len(person.told) == 2
+    assert "models.example" in person.told[0]
+    assert "hidden" not in person.told[0] + state_file(person.env).read_text()

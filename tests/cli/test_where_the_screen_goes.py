@@ -1,0 +1,34 @@
+"""A live run tells where what the screen shows is sent, before anything is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from simulator.cli.live import LiveOptions
+from simulator.cli.live_playing import _host
+from simulator.endpoint.types import ModelChoice
+
+
+@pytest.mark.parametrize(
+    ("agent", "url", "host"),
+    [
+        ("zero-shot", "https://me:hidden@models.example:8443/v1?key=x", "models.example:8443"),
+        ("zero-shot", "http://127.0.0.1:8000/v1", None),
+        ("cot", "http://localhost:8000/v1", None),
+        ("prior", "https://models.example/v1", None),
+        ("self-consistency:k=3", None, "variable.example"),
+    ],
+)
+def test_only_an_agent_that_asks_a_model_elsewhere_sends_the_screen_away(
+    agent: str, url: str | None, host: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://variable.example/v1")
+    assert _host(LiveOptions(agent), ModelChoice("m", url)) == host
+    assert _host(LiveOptions(agent), None) == (None if agent == "prior" else "variable.example")
+
+
+def test_a_cassette_sends_nothing(tmp_path: Path) -> None:
+    model = ModelChoice("m", "https://models.example/v1", cassette=tmp_path / "c")
+    assert _host(LiveOptions("zero-shot"), model) is None
