@@ -1,9 +1,9 @@
 """From what a model wrote to what it meant: a cascade of rules, each with a name, and no default at its end.
 
-In this order: ``format`` (the lines that were asked for), ``json``, ``keywords`` (the later mention wins),
-``cot-step-3`` (words that mean yes or no only where a decision was asked for). Source: ProAgentBench, App. D.3, with
-the later-mention rule for answers that weigh both sides first. What no rule reads is unparsed: neither silence nor an
-error.
+In this order: ``format`` (the lines that were asked for), ``json``, ``json-mended``, ``keywords`` (the later mention
+wins), ``cot-step-3`` (words that mean yes or no only where a decision was asked for). Source: ProAgentBench, App. D.3,
+with the later-mention rule for answers that weigh both sides first. What no rule reads is unparsed: neither silence nor
+an error.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_answer(text: str, intentions: Sequence[str], *, asked: str = "both") ->
         What it says; None where no rule can read it.
     """
     text = _BLANK.sub(" ", text[-MOST_CHARS:])
-    for rule in (_by_format, _by_json, _by_keywords, _by_step):
+    for rule in (_by_format, _by_json, _by_broken_json, _by_keywords, _by_step):
         said = rule(text, intentions, asked)
         if said is not None:
             return said
@@ -59,13 +59,16 @@ def read_answer(text: str, intentions: Sequence[str], *, asked: str = "both") ->
 # ---------------------------------------------------------------------------------------------- format
 
 # Every repetition has a bound: a model that writes 50,000 stars must not cost seconds.
-_HEAD = r"^[ >*#_\-•·]{0,12}(?:\(?\d{1,2}[.):、．）]?)?[ *_#]{0,8}"
-_COLON = r"[ *_]{0,8}[:：][ *_\[【(\"“]{0,8}"
-_YES = r"(?:yes|true|是的|是|需要|有)"
-_NO = r"(?:no|false|不是|不需要|无需|不用|否|没有|无|不)"
+_HEAD = r"^[ >*#_|\-•·]{0,12}(?:\(?\d{1,2}[.):、．）]?)?[ *_#]{0,8}"
+_OPEN = r"[ *_\[【(\"“]{0,8}"
+_COLON = rf"[ *_]{{0,8}}(?:[:：=|]|[?？]| [-–—] ){_OPEN}"
+_LIKELY = r"(?:probably |most likely )?"
+_YES = rf"(?:{_LIKELY}(?:yes|true)|是的|是|需要|有)"
+_NO = rf"(?:{_LIKELY}(?:no|none|false|not(?! sure| clear| certain| known))|不是|不需要|无需|不用|否|没有|无|不)"
 _OR = r"(?! ?(?:/|\||or\b|或) ?[\[(]?(?:yes|no|是|否))(?![A-Za-z])"
+_LABEL = r"(?:needs?[ _]help|(?:help|assistance)[ _]needed|(?:是否)?需要(?:帮助|协助))"
 _NEED = re.compile(
-    rf"{_HEAD}(?:needs?[ _]help|help[ _]needed|need_help|(?:是否)?需要帮助|(?:是否)?需要协助){_COLON}"
+    rf"(?:{_HEAD}{_LABEL}{_COLON}|(?<![\w\"'“]){_LABEL}[ *_]{{0,8}}[:：=?？]{_OPEN})"
     rf"(?:(?P<no>{_NO})|(?P<yes>{_YES})){_OR}",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -176,6 +179,29 @@ def _by_json(text: str, intentions: Sequence[str], asked: str) -> Said | None:
     return said
 
 
+_BROKEN = {
+    "need_help": re.compile(
+        rf"[\"']need[_ ]?help[\"']\s{{0,4}}:\s{{0,4}}[\"']?(?P<said>{_NO}|{_YES})(?![A-Za-z])", re.IGNORECASE
+    ),
+    "intention": re.compile(
+        r"[\"'](?:intention|category)[\"']\s{0,4}:\s{0,4}[\"'](?P<said>[^\"'\n]{1,80})", re.IGNORECASE
+    ),
+    "offer": re.compile(
+        r"[\"']offer[\"']\s{0,4}:\s{0,4}(?:\"(?P<said>[^\"\n]{1,2000})\"|'(?P<single>[^'\n]{1,2000})')", re.I
+    ),
+}
+
+
+def _by_broken_json(text: str, intentions: Sequence[str], asked: str) -> Said | None:
+    """Fields of what was meant as JSON and is none: single quotes, ``True``, an end that is missing."""
+    found: dict[str, Any] = {}
+    for name, pattern in _BROKEN.items():
+        for match in pattern.finditer(text):
+            found[name] = match["said"] or match.groupdict().get("single")
+    said = _from_json(found, intentions, asked) if found else None
+    return None if said is None else replace(said, rule="json-mended")
+
+
 def _from_json(found: Mapping[str, Any], intentions: Sequence[str], asked: str) -> Said | None:
     keys = {str(k).strip().casefold().replace(" ", "_").replace("-", "_"): v for k, v in found.items()}
     help_ = _yes(_first(keys, _HELP_KEYS))
@@ -232,7 +258,7 @@ _AGAINST = (
     r"不[用必]帮[助忙]",
 )
 _FOR = (
-    r"(?:needs?|requires?|wants?|could use|would benefit from|may need|might need)"
+    r"(?:needs?|requires?|wants?|could use|(?:would|may|might|could) (?:benefit from|need))"
     rf" (?:some |proactive |my |your |any )*{_HELP}",
     rf"{_HELP} {_IS}(?: currently| clearly| indeed)? {_WANTED}",
     rf"{_HELP} needed",

@@ -40,6 +40,38 @@ def test_the_lines_that_were_asked_for(text: str, means: object) -> None:
     assert read(text) == means
 
 
+@pytest.mark.parametrize(
+    ("text", "helps"),
+    [
+        ("Need help = No", False), ("Need help - Yes", True), ("Need help – No", False), ("Need help? No", False),
+        ("| Need help | Yes |", True), ("The answer: Need help: No", False), ("<answer>Need help: Yes</answer>", True),
+        ("Does the user need help? Yes.", True), ("Need help: not needed", False), ("Need help: Probably not", False),
+        ("Need help: None", False), ("need_help: true", True), ("Assistance needed: no", False), ("需要帮助=否", False),
+    ],
+)  # fmt: skip
+def test_the_verdict_however_it_is_marked(text: str, helps: bool) -> None:
+    assert read(text, asked="when") == (helps, "format", None)
+
+
+@pytest.mark.parametrize(
+    "text", ["Need help: Maybe", "Need help: Notable", "Need help: not sure", "Need help: yesterday"]
+)
+def test_neither_yes_nor_no_is_neither(text: str) -> None:
+    assert read(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("{'need_help': True, 'intention': 'Translation', 'offer': 'Shall I?'}", (True, "json-mended", "Translation")),
+        ('{"need_help": true, "intention": "Translation", "offer": "unfini', (True, "json-mended", "Translation")),
+        ('{"need_help": false,', (False, "json-mended", None)),
+    ],
+)
+def test_what_was_meant_as_json(text: str, means: object) -> None:
+    assert read(text) == means
+
+
 def test_the_later_of_two_verdicts_wins() -> None:
     assert read("Need help: Yes\nHm, wait.\nNeed help: No") == (False, "format", None)
     assert read("They need help. On second thought, they do not need help.") == (False, "keywords", None)
@@ -154,7 +186,7 @@ def test_any_text_is_read_or_is_not_and_what_is_read_can_be_used(text: str, aske
     assert said.intention is None or said.intention in INTENTIONS
     assert said.confidence is None or 0 <= said.confidence <= 1
     assert "\n" not in said.text
-    assert said.rule in ("format", "json", "keywords", "cot-step-3")
+    assert said.rule in ("format", "json", "json-mended", "keywords", "cot-step-3")
     if said.help is False:
         assert said.intention is None
 
