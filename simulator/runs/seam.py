@@ -204,7 +204,9 @@ class Seam:
             self._warn("an inline agent took over 100 ms: it gets a thread of its own", what)
         if self._timed:
             return outcome.ended_real_ns - meter.started_ns
-        call = Call(self._session, number, what, *((meter.tokens, meter.replayed_ns) if meter.touched else ()))
+        call = Call(self._session, number, what)
+        if meter.touched:
+            call.tokens, call.replayed_ns = meter.tokens, meter.replayed_ns
         charge = None if self._model is None else self._model.charge_ns(call, self._settings.seed)
         if type(charge) is not int:
             raise TimeError(f"a call has neither a measured nor a modelled duration, but {charge!r}")
