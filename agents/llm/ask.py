@@ -76,9 +76,8 @@ class Asking:
     def __init__(self, modality: str = "text", frames: int = 0, recall: int = 5, budget: int = 6000,
                  memory_budget: int = 1000, personas: str = "memory", form: str = "lines", ocr: str = "tesseract",
                  prompts: str = "", *, model: Model | None = None) -> None:  # fmt: skip
-        for word, known, what in ((personas, PLACES, "personas"), (form, FORMS, "form")):
-            if word not in known:
-                raise UsageError(f"{what} {quote(word)} is unknown; {nearest(word, known)}")
+        _check_word("personas", personas, PLACES)
+        _check_word("form", form, FORMS)
         for number, least, what in (
             (recall, 0, "recall"),
             (budget, 200, "budget"),
@@ -104,21 +103,22 @@ class Asking:
         return ("system", "context", "memory", *cls.PARTS)
 
     @classmethod
-    def facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """For the run's header: every parameter as it holds, defaults included, the hash of the prompts and the rule by
-        which too much is shortened.
+    def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """For the header of a run's log: every parameter as it holds, defaults included, the hash of the prompts and the
+        rule by which too much is shortened.
 
         Args:
             given: the parameters that were written.
 
         Raises:
-            UsageError: see ``Prompts``.
+            UsageError: see ``Prompts``; or an unknown form.
         """
         params = inspect.signature(cls).parameters
         known = {k: p.default for k, p in params.items() if k != "model"}
         held = {k: given.get("value", v) if i == 0 else v for i, (k, v) in enumerate(known.items())}
         held |= {k: given[k] for k in known if k in given}
         folder, form = str(held.pop("prompts")), str(held.get("form", "lines"))
+        _check_word("form", form, FORMS)
         return {**held, "truncation": RULE, "prompts": Prompts(cls.parts(form), folder).digest}
 
     @property
@@ -194,6 +194,11 @@ class Asking:
     def decision(self, said: Said | None, meter: Meter) -> Decision:
         """What an answer amounts to, see ``decided``."""
         return decided(said, self.intentions, meter)
+
+
+def _check_word(what: str, word: str, known: Sequence[str]) -> None:
+    if word not in known:
+        raise UsageError(f"{what} {quote(word)} is unknown; {nearest(word, known)}")
 
 
 def captioned(pictures: Sequence[tuple[int, ImageRef]], last: str = "The screen now:") -> list[str | ImageRef]:

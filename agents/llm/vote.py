@@ -47,9 +47,9 @@ class SelfConsistency(OneQuestion):
         self._samples, self._at_once = k, concurrent
 
     @classmethod
-    def facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """See ``Asking``; with the rule for ties."""
-        return {**super().facts(given), "ties": TIES}
+        return {**super().header_facts(given), "ties": TIES}
 
     async def decide(self, observation: Observation) -> Decision:
         """Ask k times and count."""

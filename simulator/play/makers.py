@@ -67,7 +67,7 @@ class Maker:
         code: SHA-256 of the file that its class lies in, None for ours: a run of changed code is another run.
         sees_truth: its class declares that it is to be given the truth.
         wants_model: the run's model is to be given to it, see ``core.registry.model_wanted``.
-        facts: what its class says of how it asks a model, for the log's header; None where it says nothing.
+        facts: what its class says of itself for the log's header (``header_facts``); None where it says nothing.
         make: takes what the run has to give (``seed``, ``intentions``, …) and uses what it knows.
     """
 
@@ -117,7 +117,7 @@ def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> 
         takes = inspect.signature(cls).parameters
         return finish(cls(**{k: v for k, v in given.items() if k in takes}))
 
-    facts = trait(cls, "facts")
+    facts = trait(cls, "header_facts")
     told = facts({} if spec is None else spec.params) if callable(facts) else None
     return Maker(text, name, _code(cls), declares(cls, "sees_truth"), model_wanted(cls), told, make)
 

@@ -108,3 +108,9 @@ def test_the_header_says_what_is_asked_where_something_is() -> None:
     personas = memory_maker("personas")
     assert personas.wants_model == "ModelChoice"
     assert asking(Choice([], model=CHOICE), silent, personas, CHOICE) == {"model": CHOICE.header}
+
+
+@pytest.mark.parametrize("spec", ["zero-shot:form=verse", "cot:prompts=/nowhere"])
+def test_what_the_header_cannot_tell_is_told_in_a_sentence(spec: str) -> None:
+    with pytest.raises(UsageError, match=r"verse|nowhere"):
+        agent_maker(spec)

@@ -337,22 +337,22 @@ def test_parameters_that_cannot_be_are_refused(spec: str) -> None:
 
 
 def test_a_lone_value_is_a_strategys_own_first_parameter() -> None:
-    assert SelfConsistency.facts({"value": 3})["k"] == 3
-    assert SelfConsistency.facts({"k": 3, "form": "json"}) == {
+    assert SelfConsistency.header_facts({"value": 3})["k"] == 3
+    assert SelfConsistency.header_facts({"k": 3, "form": "json"}) == {
         "k": 3, "concurrent": False, "stages": 1, "modality": "text", "frames": 0, "recall": 5, "budget": 6000,
         "memory_budget": 1000, "personas": "memory", "form": "json", "ocr": "tesseract",
         "truncation": "quarter-profile-half-screen-oldest-events/1", "ties": "silent-then-first-sample/1",
-        "prompts": SelfConsistency.facts({"form": "json"})["prompts"],
+        "prompts": SelfConsistency.header_facts({"form": "json"})["prompts"],
     }  # fmt: skip
 
 
 def test_what_changes_a_prompt_changes_its_hash_and_nothing_else_does(tmp_path: Path) -> None:
-    plain = ZeroShot.facts({})["prompts"]
-    assert ZeroShot.facts({"prompts": str(tmp_path)})["prompts"] == plain
+    plain = ZeroShot.header_facts({})["prompts"]
+    assert ZeroShot.header_facts({"prompts": str(tmp_path)})["prompts"] == plain
     (tmp_path / "task_pirf.md").write_text("{{threads}}", encoding="utf-8")
-    assert ZeroShot.facts({"prompts": str(tmp_path)})["prompts"] == plain, "a part that it does not use"
+    assert ZeroShot.header_facts({"prompts": str(tmp_path)})["prompts"] == plain, "a part that it does not use"
     (tmp_path / "task_zero_shot.md").write_text("<!-- mine -->\r\nHelp? {{answer}}\n", encoding="utf-8")
-    assert ZeroShot.facts({"prompts": str(tmp_path)})["prompts"] != plain
+    assert ZeroShot.header_facts({"prompts": str(tmp_path)})["prompts"] != plain
 
 
 async def test_prompts_of_ones_own_come_before_ours(tmp_path: Path) -> None:
