@@ -104,8 +104,8 @@ class Asking:
 
     @classmethod
     def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """For the header of a run's log: every parameter as it holds, defaults included, the hash of the prompts and the
-        rule by which too much is shortened.
+        """For the header of a run's log: every parameter as it holds, defaults included, the hash of the prompts, and
+        the rule by which too much is shortened.
 
         Args:
             given: the parameters that were written.
