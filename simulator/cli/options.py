@@ -84,6 +84,7 @@ class ModelOptions:
     record: Annotated[bool, Parameter(help="Ask the server and keep the calls.", group=_MODEL, negative="")] = False
     prices: Annotated[Path | None, _of_model("A file of prices; without one a cost is unknown.")] = None
     max_retries: Annotated[int | None, _of_model("Of a call that failed; default 2, and 0 is none.")] = None
+    concurrency: Annotated[int | None, _of_model("Calls in flight at most; default 4, or all samples.")] = None
     image_side: Annotated[int | None, _of_model("Longest side of a picture sent, in pixels; default 1280.")] = None
 
     def shown(self) -> dict[str, Any]:
@@ -118,6 +119,7 @@ class ModelOptions:
             "cassette",
             "prices",
             "max_retries",
+            "concurrency",
             "image_side",
         )
         said = {name: getattr(self, name) for name in names} | {"seed": self.model_seed}

@@ -177,7 +177,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
     made_of: dict[str, Any] = {"seed": seed, "intentions": play.intentions}
     agent, memory = agent_maker(choice.agent), memory_maker(choice.memory)
     shown = made_of | ({"truth": truth} if agent.sees_truth else {})
-    model = model_of(choice, settings)
+    model = model_of(choice, settings, agent)
     check_rules(settings)
     gate = Gate.parse(choice.gate) if choice.gate is not None else _read(play, "gate", Gate.parse)
     return UnitPlan(

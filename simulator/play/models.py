@@ -31,9 +31,15 @@ def check_model(model: Any) -> None:
         )
 
 
-def model_of(choice: Choice, settings: Settings) -> ModelChoice:
-    """The model as it is asked: what was chosen, as patient as a decision may last where nothing else was said."""
+def model_of(choice: Choice, settings: Settings, agent: Maker) -> ModelChoice:
+    """The model as it is asked: what was chosen; where nothing else was said as patient as a decision may last, and
+    with as many calls in flight as the agent makes at once.
+    """
     model = choice.model or _DEFAULT
+    facts = agent.facts or {}
+    at_once = facts.get("k") if facts.get("concurrent") is True else None
+    if model.concurrency == _DEFAULT.concurrency and isinstance(at_once, int):
+        model = replace(model, concurrency=max(model.concurrency, at_once))
     if model.timeout_ns == _DEFAULT.timeout_ns != settings.timeout_ns:
         idle = min(model.idle_timeout_ns, settings.timeout_ns)
         model = replace(model, timeout_ns=settings.timeout_ns, idle_timeout_ns=idle)

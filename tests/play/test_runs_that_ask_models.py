@@ -14,9 +14,11 @@ from simulator.cli.options import ModelOptions
 from simulator.core.errors import Exit, InputError, UsageError
 from simulator.core.types import MS, SECOND
 from simulator.endpoint.types import ModelChoice
-from simulator.play.makers import with_params
+from simulator.play.assemble import Choice
+from simulator.play.makers import agent_maker, with_params
 from simulator.play.models import model_of
 from simulator.play.player import Played, run
+from simulator.runs.config import Settings
 from simulator.runs.folder import read_units
 from simulator.runs.records import RunLog
 from tests.endpoint.faults import FAULTS, LAST, FaultServer, Wire, chunk
@@ -197,17 +199,24 @@ def test_what_is_shown_becomes_parameters_of_the_agent() -> None:
 
 
 def test_a_model_is_as_patient_as_a_decision_unless_something_else_was_said() -> None:
-    from simulator.play.assemble import Choice
-    from simulator.runs.config import Settings
-
     def patience(timeout_s: int, **model: Any) -> tuple[int, int]:
-        made = model_of(Choice([], model=ModelChoice(**model)), Settings(timeout_ns=timeout_s * SECOND))
+        settings = Settings(timeout_ns=timeout_s * SECOND)
+        made = model_of(Choice([], model=ModelChoice(**model)), settings, agent_maker("zero-shot"))
         return made.timeout_ns // SECOND, made.idle_timeout_ns // SECOND
 
     assert patience(60) == (60, 30)
     assert patience(600) == (600, 30)
     assert patience(10) == (10, 10)
     assert patience(600, timeout_ns=5 * SECOND) == (5, 30)
+
+
+def test_samples_side_by_side_do_not_wait_for_each_other() -> None:
+    def places(agent: str, **model: Any) -> int:
+        return model_of(Choice([], model=ModelChoice(**model)), Settings(), agent_maker(agent)).concurrency
+
+    assert places("self-consistency:k=9,concurrent=true") == 9
+    assert places("self-consistency:k=9") == 4
+    assert places("self-consistency:k=9,concurrent=true", concurrency=2) == 2
 
 
 def test_a_cassette_that_is_not_there_is_told_before_anything_is_written(tmp_path: Path) -> None:
