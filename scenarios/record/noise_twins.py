@@ -20,8 +20,8 @@ THREAD = Need(
     id="thread",
     intention="Summarization",
     query="what did the group decide about the winter sampling, in two lines",
-    why="The thread of forty messages has been read from its end to its start and down again; opens when she is "
-    "back at the top of it. Closes with the first key of her question to the others for just that.",
+    why="The thread of forty messages has been read from its end to its start and down again; opens when her wheel "
+    "comes to rest at the top of it once more. Closes with the first key of her question to the others for just that.",
 )
 DATES_AS_WRITTEN = (
     "3 Nov 26", "Nov. 5th, 2026", "9.11.26", "Tue 10 Nov", "12/11/2026", "16 Nov 26", "Nov. 18th, 2026", "19.11.26",
