@@ -33,15 +33,14 @@ async def helpful(wire: Wire) -> None:
     """Answers in the form that was asked for."""
     asked = str(wire.asked.json["messages"])
     said = "1. Need help: Yes\n2. Intention category: Error Correction\n3. Offer: Shall I look?"
-    if "CREATE" in asked:
+    if "CREATE" in asked:  # at each of hundreds of frames
         said = '{"action": "CREATE", "intent": "find a train", "category": "Information Lookup"}'
     elif '"intents"' in asked:
         said = '{"intents": [{"intent": "find a train", "category": "Information Lookup"}]}'
     elif wire.nth % 2:
         said = "1. Need help: No"
-    await wire.stream(
-        *(chunk(said[i : i + 20]) for i in range(0, len(said), 20)), chunk(finish="stop"), *LAST, gap_ns=MS
-    )
+    pieces = (chunk(said[i : i + 20]) for i in range(0, len(said), 20))
+    await wire.stream(*pieces, chunk(finish="stop"), *LAST, gap_ns=0 if "CREATE" in asked else MS)
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ def log_of(played: Played) -> RunLog:
 
 
 def test_what_stands_before_the_host_of_an_address_is_nowhere(url: str, tmp_path: Path) -> None:
-    model = ModelChoice("m", url.replace("//", "//me:hidden-word@"))
+    model = ModelChoice("m", url.replace("//", "//me:hidden-word@"), max_retries=0)
     run(DESKTOP, "zero-shot:ocr=none", out=tmp_path / "run", model=model, memory="none", policy="stride:90")
     assert not [f for f in tmp_path.rglob("*") if f.is_file() and b"hidden-word" in f.read_bytes()]
 
@@ -87,6 +86,21 @@ def test_a_run_tells_what_it_asked_and_how_and_never_the_key(url: str, tmp_path:
     assert first["cost"] is None
     assert first["started_ns"] < first["first_token_ns"] < first["actionable_ns"]
     no_key_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("thinks", "keywords, category unread"), ("reasons", "keywords, category unread"), ("only_thinks", "model_empty"),
+     ("length", "model_length")],
+)  # fmt: skip
+def test_what_a_model_thinks_and_what_was_cut_is_never_its_answer(
+    url: str, tmp_path: Path, name: str, said: str
+) -> None:
+    model = ModelChoice("m", url.replace("helpful", name))
+    played = run(DESKTOP, "zero-shot:ocr=none", "none", out=tmp_path, model=model, policy="stride:90")
+    records = list(log_of(played).full.values())
+    assert played.code == Exit.DONE
+    assert {r["error"]["kind"] if "error" in r else r["parse_rule"] for r in records} == {said}
 
 
 def test_pictures_are_read_or_shown_as_the_modality_says(url: str, tmp_path: Path) -> None:
