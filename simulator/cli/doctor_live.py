@@ -23,7 +23,7 @@ from simulator.recorder import screens, windows
 from simulator.recorder.frames import ScreenLost
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Summary
-from simulator.runs.folder import read_run, read_units
+from simulator.runs.folder import read_units
 from simulator.timing.audit import percentile
 from simulator.timing.clock import real_ns
 
@@ -118,8 +118,11 @@ def _agent(played: Played) -> Iterator[Finding]:
         yield Finding("answers", "missing", "nothing was recorded, so nothing was asked")
         return
     took = (log.actionable_ns - log.captured_ns).tolist()
-    errors = read_run(played.folder)["units"]
-    failed = sum(unit.get("tally", {}).get("errors", 0) for unit in errors.values())
     later = f", then {percentile(took[1:], 50) / MS:.0f} ms" if len(took) > 1 else ""
     said = f"{len(took)}: {took[0] / MS:.0f} ms from the screen to the first answer{later}"
-    yield Finding("answers", "note" if failed else "ok", f"{said}; {failed} failed" if failed else said)
+    failed = (played.scores or {}).get("errors", [])
+    if failed:
+        n = sum(error["n"] for error in failed)
+        yield Finding("answers", "missing", f"{n} of {len(took)} failed: {failed[0]['kind']}: {failed[0]['text']}")
+    else:
+        yield Finding("answers", "ok", said)

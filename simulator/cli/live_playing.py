@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +17,13 @@ from urllib.parse import urlsplit
 import anyio
 
 from simulator.cli.live import LiveOptions
+from simulator.cli.playing import errors_of
 from simulator.cli.record import Options as RecordOptions
 from simulator.cli.recording import agree, keys, recorder_for
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
-from simulator.cli.watching import Spectator, titled
-from simulator.core.errors import ProactError, UsageError
+from simulator.cli.watching import Spectator, terminal, titled
+from simulator.core.errors import Exit, InputError, ProactError, UsageError
 from simulator.core.types import MS, SECOND
 from simulator.endpoint.types import ModelChoice, shown_url
 from simulator.play.assemble import Choice, duration
@@ -33,8 +34,10 @@ from simulator.play.player import play as play_recorded
 from simulator.recorder.exclusions import OWN_MARK
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Shot
+from simulator.recorder.status import SAID
 from simulator.runs.engine import Interrupt
 from simulator.runs.gate import Gate
+from simulator.session.scenario import plays
 from simulator.timing.clock import pause
 from simulator.timing.tasks import beside
 
@@ -73,8 +76,8 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
     agent_maker(options.agent)  # a wrong word is told before anything is recorded
     memory_maker(options.memory).make(seed=0, intentions=())
     limit = None if options.for_ is None else duration("for", options.for_)
-    if options.fallback is not None and not options.fallback.exists():
-        raise UsageError(f"--fallback {options.fallback}: there is no such recording")
+    if options.fallback is not None:
+        plays([options.fallback])  # what is to save a demo is opened before it begins
     place = LiveFolder(folder)
     try:
         feed = Feed(place, options, voice)
@@ -84,16 +87,37 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         return _fall_back(folder, options, voice, gate, f"no live screen: {error}", model)
     agree(voice, yes=options.yes, asked=_host(options, model))
     place.begin(options.past, options.user)
-    run = _Run(place, options, voice, gate, feed, limit, model)
-    undo = titled(OWN_MARK)
+    own = terminal()
+    run = _Run(place, options, voice, gate, feed, limit, model, seen=own is not None)
+    undo = titled(OWN_MARK, own)
     try:
         played = anyio.run(run.play)
+    except InputError:
+        facts = feed.recorder.facts
+        if facts.n_rows:
+            raise
+        why = SAID.get(facts.trouble or "", "it ended too soon")
+        raise UsageError(f"nothing was recorded, so nothing was asked: {why}") from None
     finally:
         undo()
     if run.lost and options.fallback is not None:
         voice.say(plain(f"what was seen until then: {played.folder}"))
         return _fall_back(folder, options, voice, gate, "the screen was lost", model)
+    if played.code is Exit.INTERRUPTED:
+        voice.tell("interrupted before anything was recorded")
+        voice.record("interrupted", runs=[str(played.folder)])
+        return played.code
+    voice.say(plain(f"to replay it: {_replay(folder, options)}"))
     return _told(played, voice)
+
+
+def _replay(folder: Path, options: LiveOptions) -> str:
+    """The command that plays the run again from its journal."""
+    words = ["proact", "run", str(folder), "--clock", "journal", "--journal", str(folder / "run")]
+    for name in ("agent", "memory", "policy", "gate", "seed", "timeout", "window"):
+        value, default = getattr(options, name), getattr(LiveOptions(), name)
+        words += [] if value in (None, default) else [f"--{name}", str(value)]
+    return shlex.join(words)
 
 
 def _host(options: LiveOptions, model: ModelChoice | None) -> str | None:
@@ -117,6 +141,7 @@ class _Run:
     feed: Feed
     limit_ns: int | None
     model: ModelChoice | None = None
+    seen: bool = False
     lost: bool = False
     warned: bool = field(default=False)
 
@@ -128,10 +153,20 @@ class _Run:
         period = duration("period", o.period)
         recorder = self.feed.recorder
         with (Spectator(self.voice, "LIVE", self.gate, self._how) as spectator, keys(recorder),
-              _hearing(recorder.stop, interrupt)):  # fmt: skip
+              _hearing(self._stop(interrupt), interrupt)):  # fmt: skip
             async with beside(self._watch, partial(_beat, spectator)):
                 return await play_live(self.place, choice, self.feed.made, period_ns=period, watcher=spectator,
                                        interrupt=interrupt)  # fmt: skip
+
+    def _stop(self, interrupt: Interrupt) -> Callable[[], None]:
+        """Ends the recording; before there is one, all of it: the agent may take long to open."""
+
+        def stop() -> None:
+            if self.feed.recorder.now_ns() == 0:
+                interrupt.asked = True
+            self.feed.recorder.stop()
+
+        return stop
 
     def _how(self) -> str:
         """How the recording is doing."""
@@ -153,7 +188,7 @@ class _Run:
             if lost_ns >= _LOST_NS and self.options.fallback is not None and not self.lost:
                 self.lost = True
                 recorder.stop()
-            if recorder.facts.own_missing and not self.warned and sys.stderr.isatty():
+            if recorder.facts.own_missing and not self.warned and self.seen:
                 self.warned = True
                 self.voice.tell(
                     "this terminal's window was not found on the screen by its title, so it cannot be left out of the "
@@ -176,11 +211,10 @@ def _hearing(stop: Callable[[], None], interrupt: Interrupt) -> Iterator[None]:
     def heard(number: int, frame: FrameType | None) -> None:
         nonlocal n
         n += 1
-        if n > 2:
-            raise KeyboardInterrupt
-        if n == 2:
-            interrupt.asked = True
         stop()
+        if n > 1:
+            interrupt.asked = True
+            raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -220,8 +254,11 @@ def _fall_back(folder: Path, options: LiveOptions, voice: Voice, gate: Gate, why
 
 def _told(played: Played, voice: Voice) -> int:
     scores = {} if played.scores is None else played.scores
+    name = played.folder.parent.name or played.folder.name
     if played.scores is not None:
-        voice.say(ScoreTable({played.folder.parent.name or played.folder.name: played.scores}))
+        voice.say(ScoreTable({name: played.scores}))
+    for line in errors_of(name, played):
+        voice.tell(line, "red")
     for sentence in (broken := invalid(played.folder)):
         voice.tell(sentence, "bold red")
     voice.say(plain(f"run folder: {played.folder}"))

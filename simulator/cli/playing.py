@@ -29,7 +29,7 @@ from simulator.runs.engine import Engine, Interrupt
 from simulator.runs.folder import RunFolder
 from simulator.runs.unit import TRACES, UnitPlan, UnitResult
 
-__all__ = ["play_all"]
+__all__ = ["errors_of", "play_all"]
 
 _SHOWN = 5
 
@@ -110,7 +110,7 @@ def _tell(runs: dict[str, Played], options: Options, voice: Voice) -> int:
     for sentence in broken:
         voice.tell(sentence, "bold red")
     for name, played in runs.items():
-        for line in _errors(name, played):
+        for line in errors_of(name, played):
             voice.tell(line, "red")
     for played in runs.values():
         voice.say(plain(f"run folder: {played.folder}"))
@@ -125,7 +125,7 @@ def _tell(runs: dict[str, Played], options: Options, voice: Voice) -> int:
     return max((played.code for played in runs.values()), default=Exit.DONE)
 
 
-def _errors(name: str, played: Played) -> list[str]:
+def errors_of(name: str, played: Played) -> list[str]:
     """The most frequent errors of agent and memory, how many more there are, and where their tracebacks lie."""
     scores = played.scores or {}
     told, untold = scores.get("errors", []), scores.get("errors_untold", {"kinds": 0, "n": 0})

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from types import TracebackType
+from typing import TextIO
 
 from rich.live import Live
 from rich.text import Text
@@ -21,26 +23,36 @@ from simulator.runs.records import Kind
 from simulator.runs.unit import UnitPlan, UnitResult
 from simulator.timing.audit import percentile
 
-__all__ = ["Spectator", "titled"]
+__all__ = ["Spectator", "terminal", "titled"]
 
 _LATENCIES = 600
 
 
-def titled(mark: str) -> Callable[[], None]:
-    """Put the mark into the title of the terminal, so that a recorder can leave its window out; undo by calling.
+def terminal() -> TextIO | None:
+    """The terminal in front of which somebody sits, wherever output was sent; None where there is none."""
+    for stream in (sys.stderr, sys.stdout):
+        with contextlib.suppress(AttributeError, ValueError):  # closed, or never there
+            if stream.isatty():
+                return stream
+    with contextlib.suppress(OSError):
+        return open("/dev/tty", "w", encoding="utf-8")
+    return None
+
+
+def titled(mark: str, where: TextIO | None) -> Callable[[], None]:
+    """Put the mark into the title of a terminal, so that a recorder can leave its window out; undo by calling.
 
     Where the terminal keeps a stack of titles its own comes back; elsewhere it is left empty.
     """
-    if not sys.stderr.isatty():
-        return lambda: None
-    sys.stderr.write(f"\x1b[22;0t\x1b]0;{mark}\x07")
-    sys.stderr.flush()
 
-    def undo() -> None:
-        sys.stderr.write("\x1b]0;\x07\x1b[23;0t")
-        sys.stderr.flush()
+    def write(said: str) -> None:
+        if where is not None:
+            with contextlib.suppress(OSError, ValueError):  # a terminal that was closed
+                where.write(said)
+                where.flush()
 
-    return undo
+    write(f"\x1b[22;0t\x1b]0;{mark}\x07")
+    return lambda: write("\x1b]0;\x07\x1b[23;0t")
 
 
 class Spectator(Watcher):

@@ -15,12 +15,14 @@ from simulator.core.errors import InputError, UsageError
 from simulator.endpoint.types import ModelChoice
 from simulator.play.makers import Making, Named, agent_maker, memory_maker
 from simulator.play.models import asked, asking, check_model, model_of
+from simulator.play.settling import settle
 from simulator.runs.config import LATEST_ONLY, Settings, check_rules
-from simulator.runs.folder import TWIN, read_run
+from simulator.runs.folder import TWIN
 from simulator.runs.gate import Gate
-from simulator.runs.journal import empirical
+from simulator.runs.journal import empirical, refuse_other
 from simulator.runs.labels import Asks
 from simulator.runs.plan import sample
+from simulator.runs.runlog import read_header
 from simulator.runs.unit import LOG, UnitPlan
 from simulator.session.play import Play
 from simulator.session.scenario import plays
@@ -180,7 +182,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
     model = model_of(choice, settings, agent)
     check_rules(settings)
     gate = Gate.parse(choice.gate) if choice.gate is not None else _read(play, "gate", Gate.parse)
-    return UnitPlan(
+    plan = UnitPlan(
         key=play.key,
         source=play.source,
         truth=truth,
@@ -202,6 +204,9 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         journal=None if choice.journal is None else _journal_of(Path(choice.journal), play.key),
         asking=asking(choice, agent, memory, model),
     )
+    if plan.journal is not None:  # told before a folder is made for it
+        refuse_other(plan.journal, read_header(plan.journal), plan.header())
+    return plan
 
 
 def _read(play: Play, field: str, parse: Callable[[Any], T]) -> T:
@@ -214,7 +219,7 @@ def _read(play: Play, field: str, parse: Callable[[Any], T]) -> T:
 
 def _journal_of(run: Path, key: str) -> Path:
     """The log of the same unit in an earlier run."""
-    read_run(run)
+    settle(run)
     path = run / "units" / key / LOG
     if not path.exists():
         raise UsageError(f"--journal {run}: that run has no unit '{key}'")

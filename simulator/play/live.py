@@ -199,7 +199,8 @@ async def play_live(folder: LiveFolder, choice: Choice, make_recorder: MakeRecor
 
 def _ended(folder: LiveFolder, result: UnitResult) -> Played:
     if result.error is not None and not folder.session.exists():  # it never began, and the error tells why
-        return Played(folder.run, None, (result,), Exit.SOME_UNITS_ERRED)
+        code = Exit.INTERRUPTED if result.error == "interrupted" else Exit.SOME_UNITS_ERRED
+        return Played(folder.run, None, (result,), code)
     settle(folder.run)
     failed = result.error is not None and result.error != "interrupted"
     return Played(folder.run, score_folder(folder.run), (result,), Exit.SOME_UNITS_ERRED if failed else Exit.DONE)

@@ -17,7 +17,8 @@ __all__ = ["settle"]
 
 
 def settle(run: Path) -> bool:
-    """Put into a live run what only its end could tell; False where there is nothing to do.
+    """Put into a live run what only its end could tell; False where there is nothing to do. A recording that a kill
+    left open may still change: of that run it is done anew each time, until the recording is closed.
 
     Raises:
         InputError: the recording cannot be read, or holds nothing.
@@ -41,7 +42,8 @@ def settle(run: Path) -> bool:
     unit_told = told["units"].get(key) or {}
     if unit_told.get("log_sha256") is not None:
         unit_told |= {"log_sha256": file_digest(unit / LOG)}
-    given = told["given"] | {"settled": True}
+    header_of = getattr(play.source, "header", None)
+    given = told["given"] | {"settled": header_of is None or header_of.state != "recording"}
     new = {"resolved": resolved, "identity": digest(resolved), "given": given, "units": {key: unit_told}}
     write_json(run / "run.json", told | new)
     return True

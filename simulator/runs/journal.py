@@ -17,11 +17,30 @@ from simulator.runs.answers import Answer, from_record
 from simulator.runs.records import Kind, RunLog
 from simulator.timing.latency import Empirical
 
-__all__ = ["Journal", "empirical", "unit_logs"]
+__all__ = ["Journal", "empirical", "refuse_other", "unit_logs"]
 
 
 MAY_DIFFER = ("clock", "latency", "latency_source", "policy", "gate")
 """Fields of a header in which a replay may differ from its journal; all others bear on what was seen and said."""
+
+
+def refuse_other(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
+    """Refuse a journal of another session, agent, protocol, seed, limit, ….
+
+    Args:
+        path: of the journal.
+        theirs: its header.
+        ours: of the unit that is to be played from it.
+
+    Raises:
+        UsageError: naming the field that differs.
+    """
+    for field in ours:
+        if field not in MAY_DIFFER and theirs.get(field) != ours[field]:
+            raise UsageError(
+                f"{path}: this journal is of another run: its {field} is '{theirs.get(field)}', here it is "
+                f"'{ours[field]}'"
+            )
 
 
 class Journal:
@@ -43,17 +62,8 @@ class Journal:
         self._moments = {int(t): i for i, t in enumerate(self.log.released_ns)}
 
     def check(self, header: Mapping[str, Any]) -> None:
-        """Refuse a journal of another session, agent, protocol, seed, limit, ….
-
-        Raises:
-            UsageError: naming the field that differs.
-        """
-        for field in header:
-            if field not in MAY_DIFFER and self.log.header.get(field) != header[field]:
-                raise UsageError(
-                    f"{self.path}: this journal is of another run: its {field} is "
-                    f"'{self.log.header.get(field)}', here it is '{header[field]}'"
-                )
+        """See ``refuse_other``."""
+        refuse_other(self.path, self.log.header, header)
 
     def decision(self, snapshot: int, moment_ns: int | None = None) -> Answer:
         """The decision on a snapshot (or at a moment).

@@ -17,7 +17,7 @@ from simulator.runs.folder import read_units
 from simulator.session.check import check
 from simulator.session.scenario import plays
 from simulator.session.store import Writer
-from simulator.timing.clock import rest
+from simulator.timing.clock import real_ns, rest
 from tests.desks import Desk, needs, until
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,6 +122,90 @@ def test_doctor_live_tries_all_of_it(tmp_path: Path, agent: str) -> None:
         ("capture", "windows", "agent", "answers"), "ok"
     )
     assert "one - Editor" not in done.stdout + done.stderr
+
+
+SLOW = '''"""Agents that take their time, or fall."""
+
+import asyncio
+
+
+class Opens:
+    """Takes half a minute to open."""
+
+    async def open(self, setup):
+        """Long."""
+        await asyncio.sleep(30)
+
+    async def decide(self, observation):
+        """Never asked."""
+
+
+class Thinks:
+    """Takes half a minute to answer."""
+
+    async def decide(self, observation):
+        """Long."""
+        await asyncio.sleep(30)
+
+
+class Falls:
+    """Raises."""
+
+    async def decide(self, observation):
+        """Never well."""
+        raise RuntimeError("no weights here")
+'''
+
+
+def stopped(folder: Path, agent: str, ready: str, *, times: int) -> tuple[int, float, str]:
+    """Exit code, seconds from the last Ctrl-C to the end, and stderr of a live run that is stopped when ``ready``."""
+    (folder / "slow.py").write_text(SLOW, encoding="utf-8")
+    with Desk(640, 400, manager=True) as desk, (folder / "err").open("w") as err:
+        desk.window("one - Editor", wm_class=("mousepad", "Mousepad"), x=10, y=10, width=300, height=200)
+        words = ["live", folder / "demo", "--agent", f"{folder / 'slow.py'}:{agent}", "--memory", "none", "--yes"]
+        live = desk.start([*COMMAND, *map(str, words)], cwd=ROOT, stderr=err)
+        until(lambda: (folder / "demo" / ready).exists(), ready)
+        rest(SECOND)
+        for _ in range(times):
+            begun = real_ns()
+            live.send_signal(signal.SIGINT)
+            rest(SECOND // 2)
+        code = live.wait(60)
+    return code, (real_ns() - begun) / SECOND, (folder / "err").read_text(encoding="utf-8")
+
+
+def test_ctrl_c_while_the_agent_opens_ends_it_at_once_and_says_so(tmp_path: Path) -> None:
+    code, took, said = stopped(tmp_path, "Opens", "run/run.json", times=1)
+    assert (code, took < 10) == (130, True)
+    assert "interrupted before anything was recorded" in said
+    assert not (tmp_path / "demo" / "session").exists()
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_agent(tmp_path: Path) -> None:
+    code, took, said = stopped(tmp_path, "Thinks", "session/session.db", times=2)
+    assert (code, took < 15) == (130, True), said
+    assert "Traceback" not in said
+    assert not [f for f in check(tmp_path / "demo" / "session") if f.severity != "note"], "closed"
+
+
+def test_an_agent_that_falls_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+    with Desk(640, 400, manager=True) as desk:
+        words = ("--agent", f"{tmp_path / 'slow.py'}:Falls", "--memory", "none", "--yes")
+        done = proact("live", tmp_path / "demo", *words, "--for", "2s", env=desk.env)
+        tried = proact("doctor", "live", *words, env=desk.env)
+    assert "no weights here" in done.stderr
+    assert "errors.txt" in done.stderr
+    assert "--agent" in done.stdout[done.stdout.index("to replay it:") :]
+    assert tried.returncode == 1
+    assert "no weights here" in tried.stdout
+
+
+def test_a_fallback_is_opened_before_the_demo_begins(tmp_path: Path) -> None:
+    done = proact("live", tmp_path / "demo", "--fallback", tmp_path / "slow.py", "--yes", env=bare())
+    assert done.returncode == 2
+    assert "slow.py" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def bare() -> dict[str, str]:
