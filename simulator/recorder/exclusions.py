@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from simulator.core.taxonomy import category
+from simulator.core.taxonomy import category, spellings
 from simulator.core.types import SECOND
 from simulator.recorder.rectangles import Rect, left_over
 from simulator.recorder.rules import Rule, first_of
@@ -35,6 +35,9 @@ CUT = "cut title"
 
 Handle = tuple[int | str | None, int | None]
 _NOTHING: Mapping[Handle, str] = MappingProxyType({})
+
+_MENUS = frozenset({"menu", "dropdown_menu", "popup_menu", "tooltip", "combo", "dnd"})
+_OFTEN_UNNAMED = frozenset({"popup", "dialog", "utility", "splash", "toolbar"})
 
 _EDGE = 16  # pixels at the edges of a window in front that may show what lies behind: round corners, shadows
 
@@ -167,9 +170,10 @@ class Exclusions:
             or (OWN if _own(window) else CUT if window.title_cut else None)  # browsers put their mark at the end
             for window in windows
         ]
+        owned = _of_owners(windows, named)
         reasons = [
-            why or (None if window.title or window.kind == "desktop" else _of_nameless(window, windows, named))
-            for window, why in zip(windows, named, strict=True)
+            why or belongs or (_of_nameless(window, windows, named) if _nameless(window) else None)
+            for window, why, belongs in zip(windows, named, owned, strict=True)
         ]
         beside = any(why not in (None, OWN) for why in reasons)
         if self.mask_panels == "always" or (self.mask_panels == "beside" and beside):
@@ -202,10 +206,37 @@ def handle(window: Window) -> Handle:
     return window.key, window.pid
 
 
+def _nameless(window: Window) -> bool:
+    """Whether a window has no title, or one that says nothing of what it shows.
+
+    GTK and Qt give every menu the name of its program, and many a pop-up and dialog that was given none.
+    """
+    if window.kind == "desktop":
+        return False
+    if not window.title or window.kind in _MENUS:
+        return True
+    names = {name for said in (window.app, window.window_class) for name in spellings(said or "")}
+    return window.kind in _OFTEN_UNNAMED and not names.isdisjoint(spellings(window.title)[:1])
+
+
+def _of_owners(windows: Sequence[Window], named: Sequence[str | None]) -> list[str | None]:
+    """For each window why one that it belongs to is left out, or one that this one belongs to, and so on."""
+    owner_of = {window.key: window.owner for window in windows if window.key is not None}
+    why_of = {w.key: why for w, why in zip(windows, named, strict=True) if why not in (None, OWN)}
+    found: list[str | None] = []
+    for window in windows:
+        owner, passed = window.owner, {window.key}
+        while owner is not None and owner not in why_of and owner not in passed:  # some belong to one another
+            passed.add(owner)
+            owner = owner_of.get(owner)
+        found.append(None if owner is None else why_of.get(owner))
+    return found
+
+
 def _of_nameless(window: Window, windows: Sequence[Window], named: Sequence[str | None]) -> str | None:
-    """Menus, pop-ups and lists have no title: they go with the windows of the same program that have one."""
+    """Menus, pop-ups and lists have no title of their own: they go with the windows of their program that have one."""
     shown = [(other, why) for other, why in zip(windows, named, strict=True) if other.kind not in ("listed", "tab")]
-    titled = [(other, why) for other, why in shown if other.title]
+    titled = [(other, why) for other, why in shown if other.title and not _nameless(other)]
     if window.pid is None and window.app is None:  # anybody's
         return next((why for _, why in titled if why not in (None, OWN)), None)
     kin = [(other, why) for other, why in titled if _kin(window, other)]

@@ -43,6 +43,8 @@ class Window:
             show the titles of other windows), ``desktop``, ``notification``, ``menu`` …, or ``popup`` for one that no
             window manager looks after. ``tab`` is the mere title bar of a window that lies behind others, ``listed`` a
             window at the place of a panel, or of a bar of the window manager's, that may show its title.
+        owner: the ``key`` of the window that this one belongs to, as menus and dialogs do, where the desktop says so;
+            it may be that of nothing that is shown.
     """
 
     app: str | None
@@ -57,6 +59,7 @@ class Window:
     key: int | str | None = None
     title_cut: bool = False
     kind: str | None = None
+    owner: int | str | None = None
 
 
 class Windows(Protocol):

@@ -56,6 +56,10 @@ class Api(Protocol):
         """Its process, or 0."""
         ...
 
+    def owner(self, window: int) -> int:
+        """The window that it belongs to (dialogs, palettes), or 0."""
+        ...
+
     def program(self, pid: int) -> str | None:
         """The path of a process's program; None where we may not ask."""
         ...
@@ -133,6 +137,7 @@ def _window(api: Api, handle: int) -> Window:
         key=handle,
         title_cut=cut,
         kind="desktop" if class_name in _DESKTOP_CLASSES else "dock" if class_name in _BAR_CLASSES else "normal",
+        owner=api.owner(handle) or None,
     )
 
 
@@ -144,7 +149,7 @@ def _program(api: Api, pid: int | None) -> str | None:
 class Win32:
     """The real system: user32, dwmapi, kernel32. Loads on Windows only."""
 
-    _CLOAKED, _FRAME, _QUERY_LIMITED, _READ_OBJECTS, _NAME = 14, 9, 0x1000, 0x0001, 2
+    _CLOAKED, _FRAME, _QUERY_LIMITED, _READ_OBJECTS, _NAME, _OWNER = 14, 9, 0x1000, 0x0001, 2, 4
 
     def __init__(self) -> None:
         load: Any = vars(ctypes)["WinDLL"]
@@ -155,6 +160,7 @@ class Win32:
             (self._user.GetForegroundWindow, handle, []),
             (self._user.IsWindowVisible, number, [handle]),
             (self._user.IsIconic, number, [handle]),
+            (self._user.GetWindow, handle, [handle, ctypes.c_uint32]),
             (self._user.GetWindowTextW, number, [handle, wide, number]),
             (self._user.GetClassNameW, number, [handle, wide, number]),
             (self._user.GetWindowThreadProcessId, ctypes.c_uint32, [handle, pointer]),
@@ -210,6 +216,10 @@ class Win32:
         number = ctypes.c_uint32(0)
         self._user.GetWindowThreadProcessId(window, ctypes.byref(number))
         return number.value
+
+    def owner(self, window: int) -> int:
+        """See ``Api``."""
+        return self._user.GetWindow(window, self._OWNER) or 0
 
     def program(self, pid: int) -> str | None:
         """See ``Api``."""

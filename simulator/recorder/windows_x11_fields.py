@@ -15,12 +15,13 @@ __all__ = ["FIELDS", "MANAGED", "first", "is_hidden", "numbers", "window_of"]
 MANAGED = "WM_STATE"
 """The property by which a window manager marks the windows that it looks after."""
 
+_OWNER = "WM_TRANSIENT_FOR"
 _SHADOW = "_GTK_FRAME_EXTENTS"
 _WIDEST_SHADOW = 64  # pixels; nobody hides behind a wider one
 
 FIELDS = (
     MANAGED, "_NET_WM_STATE", "_NET_WM_DESKTOP", "_NET_WM_NAME", "WM_NAME", "WM_CLASS", "_NET_WM_PID",
-    "WM_CLIENT_MACHINE", "_NET_WM_WINDOW_TYPE", _SHADOW,
+    "WM_CLIENT_MACHINE", "_NET_WM_WINDOW_TYPE", _OWNER, _SHADOW,
 )  # fmt: skip
 """The properties that the functions here read."""
 
@@ -61,6 +62,7 @@ def window_of(link: Link, client: int, fields: Mapping[str, Property], place: Pl
         key=client,
         title_cut=cut,
         kind=_kind(link, fields),
+        owner=first(fields.get(_OWNER)) or None,
     )
 
 

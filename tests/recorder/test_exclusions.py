@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -186,6 +186,49 @@ def test_menus_go_with_the_windows_of_their_program() -> None:
     assert len(RULES.judge(None, [menu, page]).masks) == 2
     assert RULES.judge(None, [menu, other, window("b", "chromium", pid=5)]).masks == ()
     assert RULES.judge(None, [menu, other]).masks[0].reason == UNTITLED  # whose page it is cannot be told
+
+
+MENU: dict[str, Any] = {"app": "mousepad", "title": "Mousepad", "pid": 5, "x": 10, "kind": "popup_menu"}
+
+
+@pytest.mark.parametrize(
+    "menu",
+    [
+        window(**MENU),
+        window(**{**MENU, "kind": "tooltip", "title": "All open files: secret"}),
+        window(**{**MENU, "kind": "popup"}),
+        window(**{**MENU, "kind": "dialog", "app": "org.xfce.Mousepad"}),
+        window(**{**MENU, "kind": "dialog", "title": "Save As", "pid": None, "app": "portal", "owner": 1}),
+        window(**{**MENU, "kind": "dialog", "title": "Replace?", "owner": 3}),
+    ],
+)
+def test_a_menu_or_dialog_that_bears_the_name_of_its_program_goes_with_an_excluded_window(menu: Window) -> None:
+    page = window("a secret page", "mousepad", pid=5, key=1, kind="normal")
+    between = window("Find", "mousepad", pid=5, key=3, owner=1, kind="dialog", x=20)
+    other = window("shopping list", "mousepad", pid=5, key=2, kind="normal", x=30)
+    masks = RULES.judge(page, [menu, between, other, page]).masks
+    assert [(m.x, m.reason) for m in masks] == [(10, "bank"), (20, "bank"), (0, "bank")]
+    allowed = replace(page, title="a page")
+    assert RULES.judge(allowed, [replace(menu, title="Mousepad"), between, other, allowed]).masks == ()
+    stranger = replace(page, app="xterm", pid=6, key=9)
+    assert [m.x for m in RULES.judge(None, [replace(menu, title="Mousepad"), between, other, stranger]).masks] == [0]
+
+
+def test_a_dialog_of_its_own_title_that_belongs_to_nothing_excluded_is_judged_by_it() -> None:
+    page = window("a secret page", "mousepad", pid=5, key=1, kind="normal")
+    chooser = window("Open File", "mousepad", pid=5, key=3, kind="dialog", x=20)
+    assert [m.x for m in RULES.judge(page, [chooser, page]).masks] == [0]
+    ring = [replace(chooser, owner=4), window("Find", "mousepad", pid=5, key=4, owner=3, kind="dialog", x=20)]
+    assert [m.x for m in RULES.judge(page, [*ring, page]).masks] == [0]
+    unnamed = replace(chooser, title="Mousepad")
+    alone = [unnamed, window("shopping list", "mousepad", pid=6, key=2, kind="normal")]
+    assert RULES.judge(None, [*alone, replace(page, app="other", pid=7, x=9)]).masks[0].x == 9
+
+
+def test_a_menu_of_a_browser_says_whose_page_it_is_by_no_name() -> None:
+    menus = [window("Firefox", "firefox", pid=5, x=10, kind="popup_menu", key=n) for n in (1, 2)]
+    assert [m.reason for m in RULES.judge(None, menus).masks] == [UNTITLED]
+    assert RULES.judge(None, [*menus, window("a page", "firefox", pid=5, kind="normal")]).masks == ()
 
 
 def test_a_window_that_is_only_listed_in_a_panel_costs_the_panel_and_no_menus() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
 import threading
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +19,7 @@ from simulator.recorder.exclusions import OWN_MARK, Exclusions
 from simulator.recorder.frames import MASK_COLOUR
 from simulator.recorder.looking import Eye, Sight
 from simulator.recorder.screens import KeptScreen, choose
+from simulator.recorder.windows import Window
 from simulator.recorder.windows_x11 import X11Windows
 from simulator.timing.clock import boot_ns, rest
 from tests.desks import Desk, DeskWindow, until
@@ -84,6 +89,65 @@ def test_a_menu_of_an_excluded_program_is_covered_with_it(desk: Desk, eye: Eye, 
     )
     until(lambda: len(look(eye)[0].seen[0].masks) >= 2, "the menu to be listed")
     assert not has(look(eye)[1], RED)
+
+
+def test_a_dialog_that_belongs_to_an_excluded_window_is_covered_whatever_its_title(
+    desk: Desk, eye: Eye, opened: list[DeskWindow]
+) -> None:
+    opened.append(desk.window("Online banking", x=10, y=30, width=90, height=60))
+    opened.append(desk.window("Save As", x=200, y=160, width=80, height=50, colour=0xFF0000, show=False))
+    opened[1].x.set_wm_transient_for(opened[0].x)
+    opened[1].show()
+    until(lambda: len(look(eye)[0].seen[0].masks) >= 2, "the dialog to be listed")
+    assert not has(look(eye)[1], RED)
+
+
+@pytest.mark.parametrize(
+    ("argv", "keys"), [(["mousepad", "--disable-server"], "alt+d"), (["pcmanfm"], "alt+f")], ids=["mousepad", "pcmanfm"]
+)
+@pytest.mark.parametrize("name", ["Barclays online banking", "shopping list"])
+def test_a_menu_of_a_gtk_program_is_covered_where_its_window_is_excluded_and_only_there(
+    desk: Desk, eye: Eye, tmp_path: Path, argv: list[str], keys: str, name: str
+) -> None:
+    for program in (argv[0], "xdotool", "dbus-run-session"):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed here")
+    if argv[0] == "mousepad":
+        (tmp_path / name).write_text("nothing")
+    else:
+        (tmp_path / name).mkdir()
+    windows = X11Windows(desk.display)
+    child = desk.start(["dbus-run-session", *argv, str(tmp_path / name)])
+
+    def press(*what: str) -> None:
+        desk.start(["xdotool", *what]).wait()
+
+    def shown(*kinds: str) -> list[Window]:
+        return [w for w in windows.visible() or () if (w.app or "").casefold() == argv[0] and w.kind in kinds]
+
+    def menu_opens() -> bool:
+        if not shown("popup_menu", "dropdown_menu"):
+            press("key", keys)
+        return bool(shown("popup_menu", "dropdown_menu"))
+
+    try:
+        until(lambda: any(name in (w.title or "") for w in shown("normal")), f"{argv[0]} to show its file")
+        press("windowactivate", "--sync", str(shown("normal")[0].key))
+        until(menu_opens, "a menu to open")
+        rest(30 * MS)
+        (menu,) = shown("popup_menu", "dropdown_menu")
+        assert name not in (menu.title or ""), "its title says nothing"
+        left, top = max(0, menu.x or 0), max(0, menu.y or 0)
+        right, bottom = (menu.x or 0) + (menu.width or 0), (menu.y or 0) + (menu.height or 0)
+        own = (left, top, min(right, SIZE[0]) - left, min(bottom, SIZE[1]) - top, "banking")
+        sight, pixels = look(eye)
+        assert (own in sight.seen[0].masks) == ("bank" in name)
+        assert bool((pixels[top:bottom, left:right] == MASK_COLOUR).all()) == ("bank" in name)
+    finally:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        until(lambda: not shown("normal", "popup_menu", "dropdown_menu"), f"{argv[0]} to be gone")
+        windows.close()
 
 
 def test_our_own_window_is_not_recorded(desk: Desk, eye: Eye, opened: list[DeskWindow]) -> None:

@@ -21,6 +21,7 @@ class Recorded:
     rect: Rect | None = None
     shown: bool = True
     children: list[int] = field(default_factory=list)
+    owner: int = 0
 
 
 class Answers:
@@ -62,6 +63,9 @@ class Answers:
     def pid(self, window: int) -> int:
         return self._of(window).pid
 
+    def owner(self, window: int) -> int:
+        return self._of(window).owner
+
     def program(self, pid: int) -> str | None:
         return self.programs.get(pid)
 
@@ -101,6 +105,13 @@ def test_shown_windows_are_listed_front_to_back_with_task_bar_and_desktop() -> N
     assert shown is not None
     assert [(window.key, window.kind) for window in shown] == [(1, "dock"), (2, "normal"), (4, "desktop")]
     assert [window.app for window in shown] == ["explorer.exe", "Code.exe", "explorer.exe"]
+
+
+def test_a_dialog_says_to_which_window_it_belongs() -> None:
+    dialog = Recorded("Save As", "#32770", 4120, (100, 100, 500, 400), owner=65912)
+    shown = WinWindows(Answers({7: dialog, 65912: EDITOR})).visible()
+    assert shown is not None
+    assert [window.owner for window in shown] == [65912, None]
 
 
 def test_a_store_app_is_named_by_the_window_within_its_frame() -> None:
@@ -240,6 +251,7 @@ def test_the_real_system_is_asked_with_declared_arguments(monkeypatch: pytest.Mo
             GetWindowTextW=lambda _window, text, _size: fill(text, "a title"),
             GetClassNameW=lambda _window, text, _size: fill(text, "AClass"),
             GetWindowThreadProcessId=number,
+            GetWindow=lambda window, which: window + 200 if which == 4 else 0,
             OpenInputDesktop=lambda *_: 77,
             GetUserObjectInformationW=desktop,
         ),
@@ -247,7 +259,7 @@ def test_the_real_system_is_asked_with_declared_arguments(monkeypatch: pytest.Mo
         kernel32=Library(OpenProcess=lambda *_: 88, QueryFullProcessImageNameW=image),
     )
     windows = WinWindows(api)
-    seen = Window("app.exe", "a title", "AClass", 4120, 10, 20, 300, 200, key=5, kind="normal")
+    seen = Window("app.exe", "a title", "AClass", 4120, 10, 20, 300, 200, key=5, kind="normal", owner=205)
     assert windows.foreground() == seen
     assert windows.visible() == [seen]
     assert windows.locked() is False
