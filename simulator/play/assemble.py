@@ -244,7 +244,9 @@ def twin(plan: UnitPlan) -> UnitPlan:
     instant = replace(
         plan.settings, clock="modelled", latency=parse_latency("profile:instant"), speed=None, max_gap_ns=None
     )
-    agent, memory = plan.agent, plan.memory
-    assert isinstance(agent, Making)
-    assert isinstance(memory, Making)
-    return replace(plan, settings=instant, journal=None, agent=agent.companion(TWIN), memory=memory.companion(TWIN))
+    return replace(plan, settings=instant, journal=None, agent=_beside(plan.agent), memory=_beside(plan.memory))
+
+
+def _beside(make: Callable[[], T]) -> Callable[[], T]:
+    """What makes the companion's: any other callable makes a new one each time anyway."""
+    return make.companion(TWIN) if isinstance(make, Making) else make
