@@ -11,7 +11,8 @@ import anyio
 
 from simulator.cli.doctor import Finding
 from simulator.cli.live import LiveOptions
-from simulator.cli.live_playing import Feed
+from simulator.cli.live_playing import Feed, asked_host
+from simulator.cli.recording import agree
 from simulator.cli.speak import Voice
 from simulator.core.errors import ProactError
 from simulator.core.types import MS, SECOND
@@ -34,7 +35,12 @@ _SNAPSHOTS_NS = 4 * SECOND
 
 
 def look_live(options: LiveOptions, voice: Voice, model: ModelChoice | None = None) -> Iterator[Finding]:
-    """All findings, in order; what was recorded for them is removed. ``model`` is what the agent asks."""
+    """All findings, in order; what was recorded for them is removed. ``model`` is what the agent asks.
+
+    Raises:
+        UsageError: nobody agreed that the screen is looked at.
+    """
+    agree(voice, yes=options.yes, asked=asked_host(options, model))  # a look is a look, also one that is thrown away
     with tempfile.TemporaryDirectory(prefix="proact-doctor-") as folder:
         place = LiveFolder(Path(folder) / "live")
         try:

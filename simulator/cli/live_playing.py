@@ -41,7 +41,7 @@ from simulator.session.scenario import plays
 from simulator.timing.clock import pause
 from simulator.timing.tasks import beside
 
-__all__ = ["Feed", "play"]
+__all__ = ["Feed", "asked_host", "play"]
 
 _LOST_NS = 10 * SECOND  # how long a screen may be gone before a fallback takes over
 _LOOK_NS = 500 * MS
@@ -85,7 +85,7 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         if options.fallback is None:
             raise
         return _fall_back(folder, options, voice, gate, f"no live screen: {error}", model)
-    agree(voice, yes=options.yes, asked=_host(options, model))
+    agree(voice, yes=options.yes, asked=asked_host(options, model))
     place.begin(options.past, options.user)
     own = terminal()
     run = _Run(place, options, voice, gate, feed, limit, model, seen=own is not None)
@@ -120,7 +120,7 @@ def _replay(folder: Path, options: LiveOptions) -> str:
     return shlex.join(words)
 
 
-def _host(options: LiveOptions, model: ModelChoice | None) -> str | None:
+def asked_host(options: LiveOptions, model: ModelChoice | None) -> str | None:
     """Where what the screen shows will be sent; None where it stays on this machine."""
     if agent_maker(options.agent).wants_model is None:
         return None

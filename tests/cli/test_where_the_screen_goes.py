@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from simulator.cli.live import LiveOptions
-from simulator.cli.live_playing import _host
+from simulator.cli.live_playing import asked_host
 from simulator.endpoint.types import ModelChoice
 
 
@@ -25,10 +25,10 @@ def test_only_an_agent_that_asks_a_model_elsewhere_sends_the_screen_away(
     agent: str, url: str | None, host: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "https://variable.example/v1")
-    assert _host(LiveOptions(agent), ModelChoice("m", url)) == host
-    assert _host(LiveOptions(agent), None) == (None if agent == "prior" else "variable.example")
+    assert asked_host(LiveOptions(agent), ModelChoice("m", url)) == host
+    assert asked_host(LiveOptions(agent), None) == (None if agent == "prior" else "variable.example")
 
 
 def test_a_cassette_sends_nothing(tmp_path: Path) -> None:
     model = ModelChoice("m", "https://models.example/v1", cassette=tmp_path / "c")
-    assert _host(LiveOptions("zero-shot"), model) is None
+    assert asked_host(LiveOptions("zero-shot"), model) is None

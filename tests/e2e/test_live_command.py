@@ -115,7 +115,10 @@ def test_ctrl_c_ends_it_well_and_it_can_be_replayed(tmp_path: Path, agent: str) 
 def test_doctor_live_tries_all_of_it(tmp_path: Path, agent: str) -> None:
     with Desk(640, 400, manager=True) as desk:
         desk.window("one - Editor", wm_class=("mousepad", "Mousepad"), x=10, y=10, width=300, height=200)
-        done = proact("doctor", "live", "--agent", agent, "--memory", "none", "--json", env=desk.env)
+        refused = proact("doctor", "live", "--agent", agent, env={**desk.env, "XDG_CONFIG_HOME": str(tmp_path)})
+        done = proact("doctor", "live", "--agent", agent, "--memory", "none", "--yes", "--json", env=desk.env)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "add --yes" in refused.stderr
     findings = {r["name"]: r for r in records(done) if r["event"] == "finding"}
     assert done.returncode == 0, done.stderr
     assert {name: findings[name]["state"] for name in ("capture", "windows", "agent", "answers")} == dict.fromkeys(
