@@ -37,7 +37,8 @@ def commands() -> list[str]:
 def help_of(command: str) -> str:
     """What `proact COMMAND --help` prints on 80 columns, without trailing spaces."""
     out = io.StringIO()
-    app().help_print(command.split(), console=Console(file=out, width=80, color_system=None, legacy_windows=False))
+    words = command.split()
+    app(words).help_print(words, console=Console(file=out, width=80, color_system=None, legacy_windows=False))
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines()) + "\n"
 
 

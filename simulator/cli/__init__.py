@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ __all__ = ["app", "main"]
 
 COMMANDS = {
     "run": ("simulator.cli.run:run", "Play one agent over recorded sessions and score it."),
-    "score": ("simulator.cli.score:score", "Score a run again from its logs, without its agent."),
+    "score": ("simulator.cli.score:score", "Score a run again from its logs and its truth, without its agent."),
     "record": ("simulator.cli.record:record", "Record this screen into a session, until Ctrl-C."),
     "live": ("simulator.cli.live:live", "Play this screen into an agent, now, and record it."),
     "dataset": ("simulator.cli.dataset:dataset", "Import, check and describe recordings."),
@@ -26,11 +26,16 @@ COMMANDS = {
     "doctor": ("simulator.cli.doctor:doctor", "Look at this machine and say what works."),
 }
 
+_INTERRUPTED = 130  # Exit.INTERRUPTED, without an import that may itself be interrupted
 EPILOGUE = "Each option can be given as a variable too: --memory-mode as PROACT_MEMORY_MODE. The command line wins."
 
 
-def app() -> App:
-    """The command's tree."""
+def app(words: Sequence[str] = ()) -> App:
+    """The command's tree. The command that ``words`` begin with tells all of its docstring where help is asked for;
+    others have a sentence in the lists, so that nothing is imported for them.
+    """
+    import inspect
+
     from cyclopts import App
 
     from simulator.cli.environment import Environment
@@ -48,6 +53,13 @@ def app() -> App:
     )
     for name, (where, help_) in COMMANDS.items():
         tree.command(where, name=name, help=help_)
+    named = tree
+    for word in words:
+        if word.startswith("-") or word not in named:
+            break
+        named = named[word]
+    if named.default_command is not None and named is not tree:
+        named.help = inspect.getdoc(named.default_command) or named.help
     return tree
 
 
@@ -59,20 +71,28 @@ def _version() -> str:
 
 def main() -> None:
     """Run the command and leave with its exit code, whatever threads or exit hooks an agent has left."""
+    try:
+        code = _run(sys.argv[1:])
+    except KeyboardInterrupt:  # while the command is being imported: nothing has begun
+        code = _INTERRUPTED
+    os._exit(_flushed(code))
+
+
+def _run(words: list[str]) -> int:
     from simulator.core.errors import Exit
 
-    words = sys.argv[1:]
     if "--json" in words and sys.stdout is not None:
         from simulator.cli import speak
 
         speak.claim_stdout()
     try:
-        code: int = _call(words)
+        return _call(words)
     except Exception:  # noqa: BLE001  # a bug of ours: shown whole
+        import traceback
+
         traceback.print_exc()
         sys.stderr.write("proact: this is a fault of proact's own; the lines above say where\n")
-        code = Exit.INTERNAL
-    os._exit(_flushed(code))
+        return Exit.INTERNAL
 
 
 def _flushed(code: int) -> int:
@@ -96,7 +116,7 @@ def _call(words: list[str]) -> int:
 
     try:
         guard.check()
-        result = app()(words, exit_on_error=False, print_error=False)
+        result = app(words)(words, exit_on_error=False, print_error=False)
     except CycloptsError as error:
         print(f"proact: {error}", file=sys.stderr)  # noqa: T201
         return Exit.USAGE

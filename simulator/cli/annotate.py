@@ -28,7 +28,7 @@ def _switch(help_: str) -> Parameter:
 
 
 def annotate(
-    sessions: list[Path],
+    sessions: Annotated[list[Path], Parameter(help="Recorded sessions, or folders of many.")],
     /,
     *,
     model: Annotated[str | None, Parameter(help="The model to ask, as its server calls it.")] = None,
@@ -57,11 +57,11 @@ def annotate(
     ] = False,
     json: _Json = False,
 ) -> int:
-    """Say of recorded events whether an assistant was used in them and for what, by --model or by --rules.
+    """Say what events were about, by a model or rules.
 
-    SESSIONS are recorded sessions, or folders of many. Annotations go into a side table of each session, marked with
-    model and prompt hash; the recording stays as it is. What was annotated before is not asked again. Answers that
-    cannot be read leave an event unannotated; where a server failed, call again.
+    That is, whether an assistant was used in them and for what. Annotations go into a side table of each session,
+    marked with model and prompt hash; the recording stays as it is. What was annotated before is not asked again.
+    Answers that cannot be read leave an event unannotated; where a server failed, call again.
     """
     if (model is not None) == rules:
         raise UsageError("say who annotates: --model NAME, or --rules")

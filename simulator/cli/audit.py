@@ -25,7 +25,7 @@ _COLUMNS = ("session", "event", "at_s", "seconds", "app", "title", "pictures", "
 
 
 def audit(
-    sessions: list[Path],
+    sessions: Annotated[list[Path], Parameter(help="Annotated sessions, or folders of many.")],
     /,
     *,
     sample: Annotated[int, Parameter(help="How many events, drawn at random.")] = 100,
@@ -36,9 +36,9 @@ def audit(
     seed: Annotated[int, Parameter(help="Of the draw.")] = 0,
     json: _Json = False,
 ) -> int:
-    """Ask a person about a random sample of annotated events, and say how far they agree with the annotator.
+    """Ask a person about annotated events, and say how far they agree with the annotator.
 
-    SESSIONS are as for annotate. Questions are asked on the terminal, or written to a CSV and read from it when it is
+    The events are a random sample. Questions are asked on the terminal, or written to a CSV and read from it when it is
     filled in; nobody is shown what the annotator said. Answers are kept in the sessions; the same command goes on where
     it was left. Shares come with their 95 % interval.
     """

@@ -40,9 +40,10 @@ def listing(
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
-    """List what can be named: agents, memories, scorers and the like, those of other distributions too.
+    """List agents, memories, scorers, sources, policies and the like.
 
-    Without a KIND the names of every kind; with a WORD only what has it in its name or description.
+    Those of other distributions are among them. Without a KIND the names of every kind; with a WORD only what has it in
+    its name or description.
     """
     voice = Voice(as_json=json)
     kinds = list(KINDS) if kind is None else [kind]

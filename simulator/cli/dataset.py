@@ -28,10 +28,15 @@ dataset.command("simulator.cli.privacy:privacy", name="privacy", help="Find, red
 dataset.command(
     "simulator.cli.annotate:annotate", name="annotate", help="Say what events were about, by a model or rules."
 )
-dataset.command("simulator.cli.audit:audit", name="audit", help="How far people agree with annotations.")
+dataset.command(
+    "simulator.cli.audit:audit",
+    name="audit",
+    help="Ask a person about annotated events, and say how far they agree with the annotator.",
+)
 dataset.command("simulator.cli.release:release", name="release", help="Make a session ready to be passed on.")
 
 _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
+_Paths = Annotated[list[Path], Parameter(help="Sessions, scenario files, scenario folders, or folders of many.")]
 _Format = Literal["auto", "lifetrace", "proagentbench", "folder"]
 _Images = Literal["copy", "reference", "none"]
 _Times = Literal["auto", "name", "exif", "mtime", "rate"]
@@ -40,8 +45,10 @@ _COLOURS = {"damage": "bold red", "warning": "yellow", "note": "dim"}
 
 @dataset.command(name="import")
 def import_foreign(
-    src: Path,
-    out: Path,
+    src: Annotated[
+        Path, Parameter(help="A database of LifeTrace or ProAgentBench, a folder of such participants, or of images.")
+    ],
+    out: Annotated[Path, Parameter(help="The folder that gets the sessions, by user.")],
     /,
     *,
     timezone: Annotated[
@@ -63,9 +70,8 @@ def import_foreign(
 ) -> int:
     """Turn what others recorded into sessions and ready scenarios, one user a folder.
 
-    SRC is a LifeTrace or ProAgentBench database, a folder of such participants, or a folder of images; it is only
-    read. OUT gets the sessions. Nothing is dropped silently: a table says what was kept, repaired and left out, and
-    why. Importing the same again changes nothing.
+    SRC is only read. Nothing is dropped silently: a table says what was kept, repaired and left out, and why. Importing
+    the same again changes nothing.
     """
     if timezone is None:
         raise UsageError(
@@ -103,10 +109,10 @@ def import_foreign(
 
 
 @dataset.command
-def check(paths: list[Path], /, *, json: _Json = False) -> int:
+def check(paths: _Paths, /, *, json: _Json = False) -> int:
     """List every fault of recorded sessions and scenarios, with counts and examples; nothing is changed.
 
-    PATHS are sessions, scenario files, scenario folders or folders of many. Exit code 2 if anything is damaged.
+    Exit code 2 if anything is damaged.
     """
     voice = Voice(as_json=json)
     n = n_damaged = 0
@@ -123,11 +129,10 @@ def check(paths: list[Path], /, *, json: _Json = False) -> int:
 
 
 @dataset.command
-def describe(paths: list[Path], /, *, json: _Json = False) -> int:
+def describe(paths: _Paths, /, *, json: _Json = False) -> int:
     """Say in numbers what recorded sessions hold: hours, applications, events, needs, pictures.
 
-    PATHS are sessions, scenario files, scenario folders or folders of many. A session that cannot be read is told; the
-    others are described all the same.
+    A session that cannot be read is told; the others are described all the same.
     """
     from simulator.session.describe import describe as numbers
 

@@ -59,9 +59,9 @@ _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the la
 
 @doctor.default
 def machine(*, json: _Json = False) -> int:
-    """Look at this machine and say what works: takes about a second, changes nothing, asks no network.
+    """Look at this machine and say what works.
 
-    Exit code 1 if something is missing that proact needs.
+    Takes about a second, changes nothing, asks no network. Exit code 1 if something is missing that proact needs.
     """
     return tell(look(), Voice(as_json=json))
 

@@ -31,10 +31,11 @@ def agent(
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
-    """Try an agent in another process, at URL or as a child, on everything that a run asks of it.
+    """Try an agent in another process on all that a run asks of it.
 
-    About twenty decisions on made-up screens; each check says in a sentence what is wrong. `note` is what works, and
-    could be better. Exit code 1 if something is wrong. The protocol: docs/remote-agents.md.
+    It is asked at URL, or started as a child. About twenty decisions on made-up screens; each check says in a sentence
+    what is wrong. `note` is what works, and could be better. Exit code 1 if something is wrong. The protocol:
+    docs/remote-agents.md.
     """
     from simulator.cli.doctor_agent_checks import Bench  # what asks is imported when it is needed
     from simulator.core.durations import parse_duration

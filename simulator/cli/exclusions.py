@@ -29,9 +29,10 @@ def try_rules(
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
-    """Say whether a recording would leave a window out, by which rule, and what of its title it would keep.
+    """Say what exclusion rules make of a window.
 
-    Nothing is recorded. Without a window, only the file is checked. Exit code 2 for a file with a fault.
+    Whether a recording would leave it out, by which rule, and what of its title it would keep. Nothing is recorded.
+    Without a window, only the file is checked. Exit code 2 for a file with a fault.
     """
     from simulator.recorder.exclusions import Exclusions
     from simulator.recorder.windows import Window

@@ -19,7 +19,7 @@ __all__ = ["forget"]
 
 
 def forget(
-    user: str,
+    user: Annotated[str, Parameter(help="Whose, by the name in their recordings.")],
     /,
     *,
     since: Annotated[
@@ -36,10 +36,11 @@ def forget(
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
-    """Forget USER: recordings, pictures, history, profiles, memories, caches, and the words in run logs.
+    """Forget a user: recordings, history, and the words in run logs.
 
-    Numbers of runs stay and can still be scored. A second call goes on where the first was cut short. At the end it
-    lists what it could not reach; exit code 2 if anything of the user's was found and left.
+    Pictures, profiles, memories and caches go too. Numbers of runs stay and can still be scored. A second call goes on
+    where the first was cut short. At the end it lists what it could not reach; exit code 2 if anything of the user's
+    was found and left.
     """
     from simulator.privacy.forget import cache_folder, plan
     from simulator.privacy.span import Span, parse_instant

@@ -44,12 +44,18 @@ class LiveOptions:
     json: Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")] = False
 
 
-def live(folder: Path, /, *, options: LiveOptions | None = None, model: ModelOptions | None = None) -> int:
-    """Play this screen into an agent, now: it is recorded, and what the agent offers is shown.
+def live(
+    folder: Annotated[Path, Parameter(help="A new one, for the session, a scenario file and the run folder.")],
+    /,
+    *,
+    options: LiveOptions | None = None,
+    model: ModelOptions | None = None,
+) -> int:
+    """Play this screen into an agent, now, and record it.
 
-    FOLDER gets the session, a scenario file and the run folder: `proact score FOLDER/run` scores it again, and
-    `proact run FOLDER --clock journal --journal FOLDER/run` replays it. Ctrl-C ends it. This terminal is left out of
-    what is recorded, and so is what the exclusion list names.
+    What the agent offers is shown. `proact score FOLDER/run` scores the run again, and `proact run FOLDER --clock
+    journal --journal FOLDER/run` replays it. Ctrl-C ends it. This terminal is left out of what is recorded, and so is
+    what the exclusion list names.
     """
     from simulator.cli.live_playing import play  # what plays and records is imported when it is needed
 

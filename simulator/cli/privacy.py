@@ -23,6 +23,7 @@ __all__ = ["privacy"]
 privacy = App(name="privacy", help="Find, redact and review what is private in recorded sessions.")
 
 _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
+_Sessions = Annotated[list[Path], Parameter(help="Recorded sessions that are closed.")]
 _KEYS = "r retain, b fill what was found (or all), d delete, s skip, u undo, c carry out and end, q leave"
 
 
@@ -31,7 +32,7 @@ privacy.command("simulator.cli.exclusions:try_rules", name="test", help="Say wha
 
 @privacy.command
 def scan(
-    sessions: list[Path],
+    sessions: _Sessions,
     /,
     *,
     rules: Annotated[
@@ -78,7 +79,7 @@ def scan(
 
 @privacy.command
 def review(
-    session: Path,
+    session: Annotated[Path, Parameter(help="A recorded session that is closed.")],
     /,
     *,
     queue: Annotated[
@@ -135,7 +136,7 @@ def review(
 
 
 @privacy.command
-def status(sessions: list[Path], /, *, json: _Json = False) -> int:
+def status(sessions: _Sessions, /, *, json: _Json = False) -> int:
     """Say how many pictures of recorded sessions are unreviewed, passed, redacted or deleted; nothing is changed."""
     from simulator.privacy.standing import standing
 
@@ -194,6 +195,8 @@ def _scanned(session: Path, told: Mapping[str, Any], dry: bool) -> Any:
     table.add_row("pictures", plain(f"{told['n_pictures']}, {told['n_looked']} looked at now"))
     table.add_row("found", plain(f"{found}; {told['n_spread']} of them by a neighbour's letters"))
     if dry:
+        would = f"{told['n_texts']} would be changed, {told['n_ocr_texts']} OCR texts removed"
+        table.add_row("texts", plain(would))
         table.add_row("changed", "nothing: a dry run")
         return table
     table.add_row("redacted", str(told["n_redacted"]))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
-__all__ = ["Options", "record"]
+from simulator.core.errors import UsageError
+
+__all__ = ["Options", "new_folder", "record"]
 
 
 def _option(help_: str) -> Parameter:
@@ -45,11 +48,30 @@ class Options:
     json: Annotated[bool, _switch("One JSON record a line on stdout, the last one 'done'.")] = False
 
 
-def record(folder: Path, /, *, options: Options | None = None) -> int:
-    """Record this screen: a row a second, each distinct picture once, the window in front.
+def new_folder(kind: type, words: Sequence[Token]) -> Path:
+    """A folder to be made, by a name that somebody gave: an empty one (a variable not set) would be the current folder.
 
-    FOLDER becomes the session; one that a crash left is repaired and goes on. Ctrl-C closes it. A file named pause in
-    FOLDER pauses it, and so does p and Enter. Excluded windows are covered before anything is kept.
+    Raises:
+        UsageError: it is empty.
+    """
+    if not (word := words[0].value).strip():
+        raise UsageError("FOLDER: an empty name; for the current folder write .")
+    return Path(word)
+
+
+def record(
+    folder: Annotated[
+        Path, Parameter(help="Where the session is kept; made if it is not there.", converter=new_folder)
+    ],
+    /,
+    *,
+    options: Options | None = None,
+) -> int:
+    """Record this screen into a session, until Ctrl-C.
+
+    It gets a row a second, each distinct picture once, the window in front. A session that a crash left in FOLDER is
+    repaired and goes on. Ctrl-C closes it. A file named pause in FOLDER pauses it, and so does p and Enter. Excluded
+    windows are covered before anything is kept.
     """
     from simulator.cli.recording import record_all  # what records is imported when something is recorded
 

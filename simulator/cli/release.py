@@ -17,8 +17,8 @@ __all__ = ["release"]
 
 
 def release(
-    session: Path,
-    out: Path,
+    session: Annotated[Path, Parameter(help="A recorded session that is closed; it is only read.")],
+    out: Annotated[Path, Parameter(help="A folder that is not there yet, or empty.")],
     /,
     *,
     tier: Annotated[
@@ -45,10 +45,10 @@ def release(
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
-    """Write SESSION, a closed recording, into OUT as one that may be passed on; SESSION is only read.
+    """Make a session ready to be passed on.
 
-    A new database of chosen columns: without OCR text, names and process numbers, texts put through the rules of
-    `dataset privacy`, pictures written anew. Beside it the terms, a datasheet that says what was taken out, and
+    OUT gets a new database of chosen columns: without OCR text, names and process numbers, texts put through the rules
+    of `dataset privacy`, pictures written anew. Beside it the terms, a datasheet that says what was taken out, and
     `events.csv`. `public` leaves out all sentences that people wrote, calendar times and pictures, and numbers titles.
     """
     from simulator.core.files import read_text

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from simulator.cli.options import ModelOptions, Options, split_memories
 from simulator.core.errors import UsageError
@@ -10,11 +13,16 @@ from simulator.core.errors import UsageError
 __all__ = ["run"]
 
 
-def run(scenarios: list[Path], /, *, options: Options | None = None, model: ModelOptions | None = None) -> int:
+def run(
+    scenarios: Annotated[list[Path], Parameter(help="Scenario files or folders, sessions, or folders of many.")],
+    /,
+    *,
+    options: Options | None = None,
+    model: ModelOptions | None = None,
+) -> int:
     """Play one agent over recorded sessions and score it.
 
-    SCENARIOS are scenario files, scenario folders, sessions or folders of many. The same command again finishes what
-    is missing and does nothing when all is there.
+    The same command again finishes what is missing and does nothing when all is there.
     """
     from simulator.cli.playing import play_all  # what plays is imported when something is played, not for --help
 

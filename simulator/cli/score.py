@@ -22,7 +22,7 @@ __all__ = ["score"]
 
 
 def score(
-    run: Path,
+    run: Annotated[Path, Parameter(help="A run folder.")],
     /,
     *,
     gate: Annotated[str | None, Parameter(help="Another gate than the run's; shown, not saved.")] = None,
@@ -42,7 +42,7 @@ def score(
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
-    """Score RUN, a run folder, again."""
+    """Score a run again from its logs and its truth, without its agent."""
     voice = Voice(as_json=json)
     own = gate is None and scorer is None and truth is None
     with _judge(run, judge_model, judge_base_url) as judge:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from simulator.cli.speak import Voice, plain
+from simulator.cli.speak import Voice, counted, missed, plain
 from simulator.core.errors import Exit
 from simulator.core.sizes import show_size
 
@@ -24,10 +24,10 @@ _STATES = {
 }
 
 
-def status(folder: Path, /, *, json: _Json = False) -> int:
-    """Say how a recording is doing: whether anybody still records, the last tick's age, rows, gaps, size.
+def status(folder: Annotated[Path, Parameter(help="A session, running or not.")], /, *, json: _Json = False) -> int:
+    """Say how a recording is doing.
 
-    FOLDER is the session, running or not; it is only read.
+    Whether anybody still records, the last tick's age, rows, gaps, size. Nothing is changed.
     """
     from simulator.recorder.status import status as look
 
@@ -39,10 +39,13 @@ def status(folder: Path, /, *, json: _Json = False) -> int:
     return Exit.DONE
 
 
-def compact(folder: Path, /, *, json: _Json = False) -> int:
-    """Make a session smaller: pictures are encoded again by the slowest method, not one pixel changes.
+def compact(
+    folder: Annotated[Path, Parameter(help="A session that nobody records.")], /, *, json: _Json = False
+) -> int:
+    """Make a session smaller, pixels unchanged.
 
-    FOLDER is the session; one that a crash left is closed first. A kill loses nothing; the same command goes on.
+    Its pictures are encoded again by the slowest method. A session that a crash left is repaired and closed first. A
+    kill loses nothing; the same command goes on.
     """
     from simulator.recorder.compact import compact as shrink
 
@@ -60,10 +63,12 @@ def compact(folder: Path, /, *, json: _Json = False) -> int:
     if made.repaired is not None:
         voice.tell(f"{folder}: {made.repaired}")
     if made.n_damaged:
-        voice.tell(f"{made.n_damaged} damaged pictures left alone; `proact dataset check` names them", "yellow")
+        voice.tell(
+            f"{counted(made.n_damaged, 'damaged picture')} left alone; `proact dataset check` names them", "yellow"
+        )
     if not json:
         saved = made.bytes_before - made.bytes_after
-        said = f"{made.n_smaller} of {made.n_pictures} pictures are smaller now, by {show_size(saved)} in all"
+        said = f"{made.n_smaller} of {counted(made.n_pictures, 'picture')} smaller now, by {show_size(saved)} in all"
         voice.say(plain(f"{folder}: {said if made.n_pictures else 'all of it was compacted before'}"))
     voice.record(
         "done", path=str(folder), pictures=made.n_pictures, smaller=made.n_smaller, damaged=made.n_damaged,
@@ -83,11 +88,11 @@ def _table(folder: Path, told: dict[str, Any]) -> Any:
         "last tick": _age(told["last_tick_age_s"]),
         "last row": _age(told["last_row_age_s"]),
         "now": told["trouble"],
-        "rows": f"{told['rows']} in {told['ticks']} ticks, {told['seconds']:.0f} s",
+        "rows": f"{told['rows']} in {counted(told['ticks'], 'tick')}, {told['seconds']:.0f} s",
         "events": str(told["events"]),
         "pictures": f"{told['pictures']} distinct",
         "size": show_size(told["bytes"]) + ("" if rate is None else f", {rate:.1f} KB/s"),
-        "gaps": ", ".join(f"{n} ticks {reason}" for reason, n in told["gaps"].items()) or "none",
+        "gaps": missed(told["gaps"]) or "none",
     }
     if now := told["now"]:
         rows["cost"] = f"CPU {now['cpu_percent']:.1f} % of a core"

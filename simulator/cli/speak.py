@@ -7,12 +7,13 @@ import errno
 import json
 import os
 import sys
+from collections.abc import Mapping
 from typing import Any, TextIO
 
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["Speaker", "Voice", "claim_stdout", "plain"]
+__all__ = ["Speaker", "Voice", "claim_stdout", "counted", "missed", "plain"]
 
 _records: TextIO | None = None
 """Where JSON records go once stdout has been claimed for them; sys.stdout before."""
@@ -31,6 +32,24 @@ def claim_stdout() -> None:
 def plain(value: object) -> Text:
     """A value as text without markup and without control characters: titles and agents' texts are not trusted."""
     return Text("".join(c if c.isprintable() or c == "\n" else "�" for c in str(value)))
+
+
+def counted(n: int, noun: str) -> str:
+    """So many of them.
+
+    >>> counted(1, "row"), counted(0, "picture"), counted(1200, "tick")
+    ('1 row', '0 pictures', '1200 ticks')
+    """
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def missed(gaps: Mapping[str, int]) -> str:
+    """Ticks that were not recorded, by reason; empty if there are none.
+
+    >>> missed({"locked": 12, "overload": 1})
+    '12 ticks locked, 1 tick overload'
+    """
+    return ", ".join(f"{counted(n, 'tick')} {reason}" for reason, n in gaps.items())
 
 
 class Speaker(Console):

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from inspect import getdoc
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from simulator.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = """
@@ -63,3 +68,35 @@ def test_a_bug_of_ours_is_shown_whole_and_exits_with_1(
     assert "KeyError: 'a bug'" in said.err
     assert said.err.endswith("proact: this is a fault of proact's own; the lines above say where\n")
     assert said.out == ""
+
+
+def commands(tree: Any, *path: str) -> Iterator[tuple[str, ...]]:
+    for name in tree:
+        if not name.startswith("-"):
+            yield (*path, name)
+            yield from commands(tree[name], *path, name)
+
+
+def at(tree: Any, words: Sequence[str]) -> Any:
+    for word in words:
+        tree = tree[word]
+    return tree
+
+
+EVERY = list(commands(app()))
+
+
+@pytest.mark.parametrize("words", EVERY, ids=" ".join)
+def test_a_command_tells_all_of_its_docstring_and_lists_show_the_first_sentence_of_that(words: Sequence[str]) -> None:
+    short, whole = at(app(), words), at(app(words), words)
+    if whole.default_command is not None:
+        assert whole.help.split() == (getdoc(whole.default_command) or "").split()
+        assert whole.help.split("\n\n")[0] == short.help.split("\n\n")[0]
+
+
+@pytest.mark.parametrize("words", EVERY, ids=" ".join)
+def test_every_argument_and_option_is_explained(words: Sequence[str]) -> None:
+    command = at(app(), words)
+    if command.default_command is not None:
+        for one in command.assemble_argument_collection():
+            assert one.parameter.help or not one.show, one.name
