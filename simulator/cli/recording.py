@@ -17,37 +17,60 @@ from urllib.parse import urlsplit
 import anyio
 
 from simulator.cli.record import Options
-from simulator.cli.speak import Voice
+from simulator.cli.speak import Voice, counted, missed
 from simulator.core.durations import parse_duration
-from simulator.core.errors import Exit, UsageError
+from simulator.core.errors import Exit, UsageError, quote
 from simulator.core.sizes import parse_size, show_size
 from simulator.core.types import SECOND
 from simulator.recorder import screens, windows
 from simulator.recorder.exclusions import Exclusions
+from simulator.recorder.frames import ScreenLost
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Budget, Shot, Summary
-from simulator.recorder.status import SAID, Facts
+from simulator.recorder.status import BEAT, LOCK, PAUSE, SAID, Facts
+from simulator.session.schema import FILE_NAME
 from simulator.timing.clock import real_ns
 
 if TYPE_CHECKING:
     from simulator.recorder.frames import Screen
     from simulator.recorder.screener import Screener
 
-__all__ = ["LEAST_PERIOD_NS", "agree", "keys", "listening", "record_all", "recorder_for", "sentence"]
+__all__ = [
+    "LEAST_PERIOD_NS",
+    "States",
+    "agree",
+    "keys",
+    "listening",
+    "record_all",
+    "recorder_for",
+    "sentence",
+    "user_named",
+]
 
 LEAST_PERIOD_NS = SECOND // 50
 _TELL_NS = 30 * SECOND  # how often a sentence is told where no line can be drawn
 _RECORD_NS = 10 * SECOND  # how often a machine is told
+_LONGEST_NAME = 80
+_OURS = (PAUSE, LOCK, BEAT, FILE_NAME + ".part")  # what may lie in the folder of a session that is none yet
 
 
 def record_all(folder: Path, options: Options) -> int:
     """Record until somebody stops it; the exit code."""
     voice = Voice(as_json=options.json)
+    _own(folder)
     agree(voice, yes=options.yes, screener=options.screener)
     for_ns = None if options.for_ is None else _read("--for", options.for_, parse_duration)
     recorder = recorder_for(folder, options, voice)
     summary = anyio.run(_run, recorder, for_ns, voice)
     return _tell(recorder, summary, voice)
+
+
+def _own(folder: Path) -> None:
+    """Refuse a folder of other things: a recording would lie about among them, and `forget` look at them."""
+    if not folder.is_dir() or (folder / FILE_NAME).exists():
+        return
+    if any(there.name not in _OURS for there in folder.iterdir()):
+        raise UsageError(f"{folder} is not empty, and no session; a recording needs a folder of its own")
 
 
 def agree(voice: Voice, *, yes: bool, screener: str | None = None, asked: str | None = None) -> None:
@@ -100,6 +123,7 @@ def recorder_for(
         None if options.budget is None else _read("--budget", options.budget, parse_size),
         _read("--keep-free", options.keep_free, parse_size),
     )
+    user_named("--user", options.user)
     screener = None if options.screener is None else _screener(options.screener)
     rules = Exclusions.load(options.exclude)
     make = screens.choose(command=options.screen_command, portal=options.portal)
@@ -128,17 +152,35 @@ def recorder_for(
 
 
 def _test(make: Callable[[], Screen], wanted: list[int] | None, voice: Voice) -> None:
-    screen = make()
+    """Look once: what cannot be captured at the start is told then, and not recorded as one long gap."""
     try:
-        for said in screens.self_test(screen):
-            voice.tell(said, "yellow")
-        there = [monitor.number for monitor in screen.monitors()]
-    finally:
-        with suppress(Exception):
-            screen.close()
+        screen = make()
+        try:
+            for said in screens.self_test(screen):
+                voice.tell(said, "yellow")
+            there = [monitor.number for monitor in screen.monitors()]
+        finally:
+            with suppress(Exception):
+                screen.close()
+    except ScreenLost as error:
+        raise UsageError(screens.uncaptured(error)) from error
     missing = [number for number in wanted or () if number not in there]
     if missing:
         raise UsageError(f"--monitor: there is no monitor {missing[0]}; there are {', '.join(map(str, there))}")
+
+
+def user_named(option: str, user: str) -> str:
+    """The name of a user, if it can be told, typed and found again.
+
+    Raises:
+        UsageError: it is empty or long, or holds control characters or blanks at its ends.
+    """
+    if not user or user != user.strip() or not user.isprintable() or len(user) > _LONGEST_NAME:
+        raise UsageError(
+            f"{option} {quote(user)}: a name of 1 to {_LONGEST_NAME} characters that can be printed, without blanks at "
+            "its ends"
+        )
+    return user
 
 
 def _screener(text: str) -> Screener:
@@ -217,14 +259,13 @@ def keys(recorder: Recorder) -> Iterator[None]:
 async def _watch(recorder: Recorder, voice: Voice, done: asyncio.Event) -> None:
     """Tell how it goes: a line on a terminal, elsewhere a sentence now and then, and each trouble at once."""
     drawn = voice.progress.is_terminal
-    told_ns, recorded_ns, trouble = real_ns(), real_ns(), None
+    states = States(voice, (lambda: _draw(voice, "")) if drawn else lambda: None)
+    told_ns, recorded_ns = real_ns(), real_ns()
     while not done.is_set():
         facts = recorder.facts
-        if facts.trouble != trouble:
-            trouble = facts.trouble
-            _trouble(trouble, voice, drawn=drawn)
+        states.look(facts)
         if drawn:
-            _draw(voice, sentence(facts))
+            _draw(voice, sentence(facts, voice.progress.width - 1))
         elif real_ns() - told_ns >= _TELL_NS and not voice.as_json:
             told_ns = real_ns()
             voice.tell(sentence(facts))
@@ -238,14 +279,36 @@ async def _watch(recorder: Recorder, voice: Voice, done: asyncio.Event) -> None:
         _draw(voice, "")
 
 
-def _trouble(reason: str | None, voice: Voice, *, drawn: bool) -> None:
-    if drawn:
-        _draw(voice, "")
-    said = "recording" if reason is None else SAID.get(reason, reason)
-    voice.record("state", trouble=reason, said=said)
-    if not voice.as_json and reason != "overload":  # a tick now and then: counted in the line
-        with suppress(OSError):  # a terminal that was closed
-            voice.tell(said, "" if reason in (None, "paused", "locked") else "yellow")
+class States:
+    """Tells at once, in a sentence, that nothing is recorded and why, and when it is recorded again.
+
+    Args:
+        voice: where it is told.
+        clear: called before a sentence, to take away a line that is drawn.
+    """
+
+    def __init__(self, voice: Voice, clear: Callable[[], None] = lambda: None) -> None:
+        self._voice, self._clear = voice, clear
+        self._trouble: str | None = None
+        self._told: str | None = None
+
+    def look(self, facts: Facts) -> None:
+        """To be called a few times a second."""
+        reason = facts.trouble
+        if reason == self._trouble:
+            return
+        self._trouble = reason
+        said = "recording" if reason is None else SAID.get(reason, reason)
+        if reason == "missing" and facts.fault is not None:
+            said += f" ({facts.fault})"
+        self._voice.record("state", trouble=reason, said=said)
+        if reason in ("overload", self._told):  # a tick now and then, counted in the line; what stands there already
+            return
+        self._told = reason
+        if not self._voice.as_json:
+            with suppress(OSError):  # a terminal that was closed
+                self._clear()
+                self._voice.tell(said, "" if reason in (None, "paused", "locked") else "yellow")
 
 
 def _draw(voice: Voice, said: str) -> None:
@@ -255,43 +318,50 @@ def _draw(voice: Voice, said: str) -> None:
         voice.progress.file.flush()
 
 
-def sentence(facts: Facts) -> str:
-    """How a recording is doing, in one line.
+def sentence(facts: Facts, width: int | None = None) -> str:
+    """How a recording is doing, in one line; with a width, as much of it as fits, what matters first.
 
-    >>> sentence(Facts(last_tick_age_s=0.4, n_rows=61, n_pictures=20, n_bytes=2_100_000, kb_per_s=34.4))
-    'last tick 0 s ago; 61 rows, 20 pictures, 2.1 MB, 34 KB/s, CPU 0 %'
+    >>> sentence(Facts(last_tick_age_s=0.4, n_rows=61, n_pictures=1, n_bytes=2_100_000, kb_per_s=34.4))
+    'last tick 0 s ago; 61 rows, 1 picture, 2.1 MB, 34 KB/s, CPU 0 %'
     """
     if facts.last_tick_age_s is None:
         return "starting"
     said = f"last tick {facts.last_tick_age_s:.0f} s ago"
     if facts.trouble is not None:
         said += f" ({facts.trouble})"
-    parts = [f"{facts.n_rows} rows", f"{facts.n_pictures} pictures", show_size(facts.n_bytes)]
-    parts += [f"{facts.kb_per_s:.0f} KB/s", f"CPU {facts.cpu_percent:.0f} %"]
+    parts = [counted(facts.n_rows, "row"), counted(facts.n_pictures, "picture")]
+    parts += [missed(facts.gaps)] if facts.gaps else []
+    parts += [f"{facts.queue} to write"] if facts.queue > 1 else []
+    parts += [show_size(facts.n_bytes), f"{facts.kb_per_s:.0f} KB/s", f"CPU {facts.cpu_percent:.0f} %"]
     if facts.rss_bytes is not None:
         parts.append(show_size(facts.rss_bytes) + " memory")
     if facts.late_p99_ms is not None:
         parts.append(f"late p99 {facts.late_p99_ms:.1f} ms")
-    if facts.queue > 1:
-        parts.append(f"{facts.queue} to write")
-    parts += [f"{n} ticks {reason}" for reason, n in facts.gaps.items()]
-    return f"{said}; {', '.join(parts)}"
+    whole = [f"{said}; {', '.join(parts[:n])}" for n in range(len(parts), 0, -1)]
+    if width is None:
+        return whole[0]
+    return next((line for line in whole if len(line) <= width), said[: max(0, width)])
 
 
 def _tell(recorder: Recorder, summary: Summary, voice: Voice) -> int:
     """What came of it; the exit code."""
     if summary.recovered is not None:
         voice.tell(f"gone on with a session that a crash had left: {summary.recovered}")
-    gaps = "".join(f", {n} ticks {reason}" for reason, n in summary.gaps.items())
-    events = recorder.facts.events_closed
-    said = f"{summary.n_rows} rows, {summary.n_pictures} pictures, {show_size(summary.n_bytes)}, {events} events{gaps}"
+    facts = recorder.facts
+    gaps = f", {missed(summary.gaps)}" if summary.gaps else ""
+    said = f"{counted(summary.n_rows, 'row')}, {counted(summary.n_pictures, 'picture')}, {show_size(summary.n_bytes)}"
+    said += f", {counted(facts.events_closed, 'event')}{gaps}"
     if not summary.closed:
-        voice.tell(f"{summary.folder}: the disk had no room to close the session; `proact dataset compact` does", "red")
+        why = f" ({facts.fault})" if facts.fault else ""
+        voice.tell(
+            f"{summary.folder}: the session could not be written to its end and closed{why}; `proact dataset compact` "
+            "closes it once there is room",
+            "red",
+        )
     if not summary.n_rows:
         voice.tell(f"{summary.folder}: nothing was recorded{gaps}", "red")
     else:
         voice.tell(f"{summary.folder}: {said}")
-    facts = recorder.facts
     voice.record(
         "done", session=str(summary.folder), rows=summary.n_rows, ticks=summary.n_ticks, pictures=summary.n_pictures,
         bytes=summary.n_bytes, gaps=dict(summary.gaps), quality=dict(summary.events), closed=summary.closed,

@@ -21,8 +21,10 @@ def read_text(path: Path) -> str:
     """A text in UTF-8, without its byte order mark and with the ends of lines as they are.
 
     Raises:
-        InputError: it cannot be read, or is not UTF-8.
+        InputError: it cannot be read, is a device (``/dev/zero`` has no end), or is not UTF-8.
     """
+    if path.is_char_device() or path.is_block_device():
+        raise InputError(path, "a device, where a text file belongs")
     try:
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from simulator.core.durations import show_duration
 from simulator.core.errors import InputError
+from simulator.core.faults import kind_of
 from simulator.core.lock import FolderLock
 from simulator.core.types import MS
 from simulator.recorder.machine import boot_id, zone
 from simulator.recorder.status import LOCK
 from simulator.recorder.ticks import Clocks
+from simulator.session.reader import HINT
+from simulator.session.schema import FILE_NAME
 from simulator.session.store import Left, Writer
 
 __all__ = ["Begun", "begin"]
 
 _LEAD_NS = 20 * MS  # from the opening to the first tick
+_DAMAGE = (sqlite3.Error, TypeError, ValueError, OverflowError)  # UnicodeError is a ValueError
+_REFUSED = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY,
+            sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +66,49 @@ def begin(folder: Path, name: str, user: str, period_ns: int, clocks: Clocks) ->
         clocks: see there.
 
     Raises:
-        UsageError: another recorder writes it; it is closed; it was begun with another period; it is none of ours.
+        UsageError: another recorder writes it; it is closed; it was begun with another period; it is none of ours; it
+            is damaged, or cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = FolderLock(folder / LOCK, f"another proact is recording into {folder}")
     try:
-        boot, shown_in = boot_id() or "", zone()
-        writer = Writer(folder, session=name, user=user, period_ns=period_ns, zone=shown_in)
-        try:
-            # Only now, since making the file takes longer than a tick may be late.
-            zero, wall = clocks.boot() + _LEAD_NS, clocks.wall() + _LEAD_NS
-            if writer.recovery is None:
-                writer.set_meta({"utc_anchor_ns": wall, "boot_id": boot, "boot_zero_ns": zero})
-                return Begun(lock, writer, user, name, shown_in, zero)
-            left = writer.left()
-            zero, first = _continued(left, writer.file, period_ns, boot, zero, wall)
-            writer.set_meta({"boot_id": boot, "boot_zero_ns": zero})
-            if 0 <= left.tick < first - 1:
-                writer.gap(left.tick + 1, first - 1, "missing", "the recorder had died")
-            writer.note(tick=first, kind="resumed")
-            user, name = left.meta.get("user", user), left.meta.get("session", name)
-            return Begun(lock, writer, user, name, shown_in, zero, first, left.event, writer.recovery.sentence)
-        except BaseException:
-            writer.abandon()
-            raise
+        with _readable(folder / FILE_NAME):
+            return _begin(folder, name, user, period_ns, clocks, lock)
     except BaseException:
         lock.release()
+        raise
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[None]:
+    """A session that a crash left may be damaged in any place: one sentence. So is a disk that takes nothing."""
+    try:
+        yield
+    except _DAMAGE as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _REFUSED:
+            raise InputError(file, f"cannot be written ({error})") from None
+        raise InputError(file, f"{kind_of(error)}{HINT}") from None
+
+
+def _begin(folder: Path, name: str, user: str, period_ns: int, clocks: Clocks, lock: FolderLock) -> Begun:
+    boot, shown_in = boot_id() or "", zone()
+    writer = Writer(folder, session=name, user=user, period_ns=period_ns, zone=shown_in)
+    try:
+        # Only now, since making the file takes longer than a tick may be late.
+        zero, wall = clocks.boot() + _LEAD_NS, clocks.wall() + _LEAD_NS
+        if writer.recovery is None:
+            writer.set_meta({"utc_anchor_ns": wall, "boot_id": boot, "boot_zero_ns": zero})
+            return Begun(lock, writer, user, name, shown_in, zero)
+        left = writer.left()
+        zero, first = _continued(left, writer.file, period_ns, boot, zero, wall)
+        writer.set_meta({"boot_id": boot, "boot_zero_ns": zero})
+        if 0 <= left.tick < first - 1:
+            writer.gap(left.tick + 1, first - 1, "missing", "the recorder had died")
+        writer.note(tick=first, kind="resumed")
+        user, name = left.meta.get("user", user), left.meta.get("session", name)
+        return Begun(lock, writer, user, name, shown_in, zero, first, left.event, writer.recovery.sentence)
+    except BaseException:
+        writer.abandon()
         raise
 
 

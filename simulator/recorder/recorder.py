@@ -159,6 +159,7 @@ class Recorder:
             last_tick_age_s=None if self._last_tick_ns is None else (now - self._last_tick_ns) / SECOND,
             last_row_age_s=None if self._last_row_ns is None else (now - self._last_row_ns) / SECOND,
             trouble=self._trouble or parts.saver.failing,
+            fault=parts.saver.fault,
             n_rows=counts.n_rows,
             n_pictures=counts.n_pictures,
             gaps=dict(sorted((self._gaps + counts.lost).items())),

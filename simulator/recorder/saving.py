@@ -98,6 +98,7 @@ class Saver:
         self._gaps: list[_Gap] = []
         self._events: list[dict[str, Any]] = []  # closed, and not written yet
         self._failing: str | None = None
+        self._fault: str | None = None
         self._finished = False
         self._thread = threading.Thread(target=self._run, name="proact-saver", daemon=True)
         self._thread.start()
@@ -116,6 +117,11 @@ class Saver:
     def failing(self) -> str | None:
         """Why the last tick could not be written (a reason of a gap), None if it could."""
         return self._failing
+
+    @property
+    def fault(self) -> str | None:
+        """What kind of fault the last thing that could not be written met; None if all could."""
+        return self._fault
 
     def has_room(self, n: int) -> bool:
         """Whether so many more pictures may be handed in. A tick of more monitors than ``DEPTH`` needs it empty."""
@@ -140,7 +146,7 @@ class Saver:
         self._work.put(guarded)
 
     def close(self, event: dict[str, Any] | None = None) -> bool:
-        """Write what waits and the last event, close the session; False if the disk had no room for that. Blocks."""
+        """Write what waits and the last event, close the session; False if that could not all be written. Blocks."""
         if event is not None:
             self._work.put(lambda: self._events.append(event))
         self._work.put(None)
@@ -152,7 +158,7 @@ class Saver:
         try:
             self._writer.close()
         except _FAULTS as error:
-            operators().error("the session could not be marked closed", fault=_named(error))
+            self._told("the session could not be marked closed", error)
             return False
         self._measure()
         return not self._events and all(gap.written == gap.last for gap in self._gaps)
@@ -213,7 +219,7 @@ class Saver:
         gone = isinstance(error, FileNotFoundError) and self._failing is not None  # shows what failed before
         reason = self._failing if gone and self._failing else "disk_full" if full else "missing"
         if self._failing is None:
-            operators().warning("a tick could not be written", reason=reason, fault=_named(error))
+            self._told("a tick could not be written", error)
         for digest in fresh:
             self._guarded(lambda digest=digest: self._writer.discard(digest))  # type: ignore[misc]
         self._failing = reason
@@ -260,9 +266,14 @@ class Saver:
             work()
         except _FAULTS as error:
             if self._failing is None:
-                operators().warning("something could not be written", fault=_named(error))
+                self._told("something could not be written", error)
             return False
         return True
+
+    def _told(self, what: str, error: Exception) -> None:
+        """Keep the fault for whoever shows how the recording goes; operators see it where they ask for such lines."""
+        self._fault = _named(error)
+        operators().info(what, fault=self._fault)
 
 
 def _named(error: Exception) -> str:

@@ -116,13 +116,15 @@ def run(argv: Sequence[str], env: Mapping[str, str], timeout_ns: int, max_bytes:
         raise ScreenLost("display_lost", f"{program} cannot be started ({type(error).__name__})") from error
     with child:
         try:
-            out, said = _read(child, real_ns() + timeout_ns, max_bytes, program)
+            out, complained = _read(child, real_ns() + timeout_ns, max_bytes, program)
         except BaseException:
             _kill(child)
             raise
     if child.returncode != 0:
-        complaint = "".join(c if c.isprintable() else " " for c in said[:SAID].decode(errors="replace")).strip()
-        raise ScreenLost("display_lost", f"{program} ended with code {child.returncode}: {complaint}")
+        words = complained[:SAID].decode(errors="replace")
+        complaint = "".join(c if c.isprintable() else " " for c in words).strip()
+        said = f"{program} ended with code {child.returncode}{f': {complaint}' if complaint else ''}"
+        raise ScreenLost("display_lost", said)
     return out
 
 

@@ -28,7 +28,7 @@ from simulator.recorder.screen_command import ScreenCommand, sway_place
 from simulator.recorder.screen_mss import ScreenMss, Xwayland
 from simulator.timing.clock import boot_ns
 
-__all__ = ["KeptScreen", "choose", "self_test"]
+__all__ = ["KeptScreen", "choose", "self_test", "uncaptured"]
 
 FIRST_WAIT_NS = SECOND // 2
 LONGEST_WAIT_NS = 30 * SECOND
@@ -192,6 +192,9 @@ def self_test(
         screen: an open one; it stays open.
         platform: as ``sys.platform``.
         granted: whether macOS lets this program record the screen, None if that cannot be told; by default it is asked.
+
+    Raises:
+        UsageError: nothing can be captured, so a recording would be one long gap.
     """
     said = []
     if platform == "darwin" and (granted or _granted_by_macos)() is False:
@@ -201,11 +204,16 @@ def self_test(
         )
     try:
         frames = [screen.grab(monitor) for monitor in screen.monitors()]
-    except Exception as error:  # noqa: BLE001 - a library's own errors too: what is wrong is told, not raised
-        told = error if isinstance(error, ScreenLost) else type(error).__name__
-        return [*said, f"the screen cannot be captured ({told})"]
+    except Exception as error:  # a library's own errors too
+        raise UsageError("; ".join([uncaptured(error), *said])) from error
     blank = [frame.monitor.number for frame in frames if frame.constant()]
     return said + [f"monitor {n} shows one single colour: it is off or locked, or may not be captured" for n in blank]
+
+
+def uncaptured(error: Exception) -> str:
+    """What a fault at the first look is to a person: the screen cannot be captured, and why."""
+    why = error.detail or error.reason if isinstance(error, ScreenLost) else type(error).__name__
+    return f"the screen cannot be captured: {why}"
 
 
 def _by_command(command: str, env: Mapping[str, str], platform: str) -> Callable[[], Screen]:

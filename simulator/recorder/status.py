@@ -52,6 +52,7 @@ class Facts:
         last_tick_age_s: since the last tick that was dealt with, recorded or not; None before the first.
         last_row_age_s: since the last row.
         trouble: reason of the gap that the last tick is part of; None if it was recorded.
+        fault: what kind of fault the last thing that could not be written met; None if all could.
         n_rows: written, in this recording.
         n_pictures: distinct ones written.
         gaps: ticks by reason.
@@ -73,6 +74,7 @@ class Facts:
     last_tick_age_s: float | None = None
     last_row_age_s: float | None = None
     trouble: str | None = None
+    fault: str | None = None
     n_rows: int = 0
     n_pictures: int = 0
     gaps: Mapping[str, int] = field(default_factory=dict)

@@ -31,6 +31,7 @@ from simulator.session.truth import Gap
 __all__ = ["HINT", "Header", "Reader", "connect", "is_session"]
 
 HINT = "; `proact dataset check` says how far it reads"
+_LIVE = "session"  # the session's folder within the folder of a live run
 _MAGIC = b"SQLite format 3\x00"
 _FARTHEST_NS = 10**9 * SECOND
 _FAULTS = (sqlite3.Error, UnicodeError, OverflowError)  # UnicodeError: garbage in the text of SQLite's own error
@@ -106,7 +107,7 @@ def connect(file: Path) -> sqlite3.Connection:
         InputError: missing, empty, not SQLite, not a session, of a newer version.
     """
     if not file.is_file():
-        raise InputError(file, "there is no such file; a session is a folder with a session.db in it")
+        raise InputError(file, f"there is no such file; {_session_near(file.parent)}")
     with told(file), file.open("rb") as stream:
         head = stream.read(100)
     if not head:
@@ -129,6 +130,13 @@ def connect(file: Path) -> sqlite3.Connection:
     except _FAULTS as error:
         raise InputError(file, f"SQLite cannot open it: {kind_of(error)}") from None
     return connection
+
+
+def _session_near(folder: Path) -> str:
+    """What may have been meant by a folder that is no session."""
+    if is_session(inner := folder / _LIVE):
+        return f"the session of this live run is {inner}"
+    return "a session is a folder with a session.db in it"
 
 
 def _check_ids(file: Path, application: int, version: int) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import doctest
 import json
+import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from simulator.cli import _call, recording
+from simulator.cli import _call, recording, speak
+from simulator.cli.speak import Voice
 from simulator.core.errors import Exit
+from simulator.core.lock import is_locked
 from simulator.recorder import screens, windows
-from simulator.recorder.status import SAID, Facts
-from simulator.session.schema import GAP_REASONS
+from simulator.recorder.status import LOCK, SAID, Facts
+from simulator.session.schema import FILE_NAME, GAP_REASONS
 from simulator.session.store import Writer
 from tests.recorders import FakeWindows, plain_frame
 
@@ -136,10 +140,129 @@ def test_the_line_of_a_recording_says_what_it_costs() -> None:
               rss_bytes=150_000_000, cpu_percent=4.4)
     )  # fmt: skip
     assert line == (
-        "last tick 1 s ago (locked); 3 rows, 0 pictures, 0 B, 0 KB/s, CPU 4 %, 150 MB memory, late p99 2.3 ms, "
-        "3 to write, 4 ticks locked"
+        "last tick 1 s ago (locked); 3 rows, 0 pictures, 4 ticks locked, 3 to write, 0 B, 0 KB/s, CPU 4 %, "
+        "150 MB memory, late p99 2.3 ms"
     )
     assert recording.sentence(Facts()) == "starting"
+
+
+def test_what_was_missed_is_seen_on_80_columns_and_no_figure_is_cut_in_two() -> None:
+    facts = Facts(last_tick_age_s=1.0, n_rows=28_800, n_pictures=4120, n_bytes=42_100_000, kb_per_s=12.0,
+                  cpu_percent=2.0, rss_bytes=155_000_000, late_p99_ms=4.1, gaps={"locked": 12})  # fmt: skip
+    whole = recording.sentence(facts)
+    for width in range(79, 0, -1):
+        line = recording.sentence(facts, width)
+        assert len(line) <= width
+        assert whole.startswith(line)
+        assert ";" not in line or whole[len(line)] == ","
+    assert "12 ticks locked" in recording.sentence(facts, 79)
+
+
+def test_a_trouble_is_told_once_and_once_when_it_is_over(capsys: pytest.CaptureFixture[str]) -> None:
+    states = recording.States(Voice(as_json=False))
+    for trouble in (None, "display_lost", "display_lost", "overload", None, "overload", None):
+        states.look(Facts(trouble=trouble))
+    states.look(Facts(trouble="missing", fault="OSError EIO"))
+    assert capsys.readouterr().err.splitlines() == [
+        SAID["display_lost"], "recording", f"{SAID['missing']} (OSError EIO)"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("false", "false ended with code 1"),
+        ("echo hallo", "6 bytes that are no PPM, PNG or BMP"),
+        ("sh -c 'echo no display >&2; exit 1'", "sh ended with code 1: no display"),
+    ],
+)
+@pytest.mark.parametrize("words", [["record", "s"], ["live", "s"], ["doctor", "live"]])
+def test_a_command_that_shows_no_screen_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str],
+    command: str, why: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    code = _call([*words, "--yes", "--screen-command", command])
+    told = capsys.readouterr()
+    assert f"the screen cannot be captured: {why}" in " ".join((told.out + told.err).split())
+    assert code == (Exit.INTERNAL if words[0] == "doctor" else Exit.USAGE)
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_name_that_names_nothing_is_refused(
+    desk: FakeWindows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert _call(["record", "", "--yes", "--for", "100ms"]) == Exit.USAGE
+    assert "FOLDER: an empty name" in capsys.readouterr().err
+    for user in ("", " sam", "s\x1b[2Jm", "x" * 81):
+        assert _call(["record", "s", "--user", user, "--yes", "--for", "100ms"]) == Exit.USAGE
+        said = capsys.readouterr().err
+        assert "a name of 1 to 80 characters" in said
+        assert "\x1b" not in said
+    assert list(Path().iterdir()) == []
+
+
+def test_a_folder_of_other_things_becomes_no_session(
+    desk: FakeWindows, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "letter.txt").touch()
+    assert _call(["record", str(tmp_path), "--yes", "--for", "100ms"]) == Exit.USAGE
+    assert "is not empty, and no session" in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero here")
+def test_rules_without_an_end_are_refused(
+    desk: FakeWindows, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _call(["record", str(tmp_path / "s"), "--yes", "--exclude", "/dev/zero"]) == Exit.USAGE
+    assert "/dev/zero: a device" in capsys.readouterr().err
+
+
+def left_by_a_crash(folder: Path) -> Path:
+    """A session of some pages that nobody closed; its database."""
+    writer = Writer(folder)
+    writer.add_rows(("tick", "captured_ns", "window_title"), [(n, n * 10**9, "x" * 500) for n in range(200)])
+    writer.abandon()
+    return folder / FILE_NAME
+
+
+def test_a_damaged_session_is_not_gone_on_with(
+    desk: FakeWindows, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.truncate(left_by_a_crash(tmp_path / "cut"), 9000)
+    with sqlite3.connect(left_by_a_crash(tmp_path / "odd")) as db:
+        db.execute("UPDATE gaps SET to_tick = 'x'")
+        db.execute("INSERT INTO gaps (from_tick, to_tick, reason) VALUES (1, 'soon', 'missing')")
+    db.close()
+    for name in ("cut", "odd"):
+        assert _call(["record", str(tmp_path / name), "--yes", "--for", "100ms"]) == Exit.USAGE
+        said = capsys.readouterr().err
+        assert "session.db: " in said
+        assert "`proact dataset check` says how far it reads" in said
+        assert not is_locked(tmp_path / name / LOCK)
+
+
+@pytest.mark.parametrize("words", [["dataset", "status"], ["dataset", "compact"], ["dataset", "privacy", "status"]])
+def test_a_live_run_given_for_its_session_is_told_where_that_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    Writer(tmp_path / "demo" / "session").close()
+    (tmp_path / "demo" / "run").mkdir()
+    assert _call([*words, str(tmp_path / "demo")]) == Exit.USAGE
+    assert f"the session of this live run is {tmp_path / 'demo' / 'session'}" in capsys.readouterr().err
+
+
+def test_one_of_a_kind_is_not_told_as_many(
+    desk: FakeWindows, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["record", str(tmp_path / "s"), "--yes", "--period", "100ms", "--for", "100ms", "--keep-free", "0B"]
+    assert _call(words) == Exit.DONE
+    assert "s: 1 row, 1 picture, " in capsys.readouterr().err
+    assert doctest.testmod(speak).failed == 0
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
