@@ -16,14 +16,17 @@ from pathlib import Path
 from simulator.core.errors import InputError, ProactError, UsageError
 from simulator.core.faults import FAULTS, kind_of
 from simulator.privacy.disk import remove_tree
+from simulator.privacy.forget_places import MADE_UP, inside, invented, listed, marker_of, out_of_bounds
 from simulator.privacy.forget_run import is_run, plan_run, users_of
 from simulator.privacy.forget_scenario import SUFFIXES, Scene, plan_scene, profile_items, read_scene
-from simulator.privacy.forget_session import Head, plan_session, read_head
+from simulator.privacy.forget_session import WRECK, Head, is_broken, is_wreck, plan_session, read_head
 from simulator.privacy.forget_tables import ACCOUNT, PAST, is_table, plan_account, plan_memory, plan_table
+from simulator.privacy.forget_uses import IN_USE, Uses, uses_of
 from simulator.privacy.items import Item, Place, Unreached
 from simulator.privacy.leftovers import search
 from simulator.privacy.span import Span
 from simulator.session.reader import is_session
+from simulator.session.schema import FILE_NAME
 
 __all__ = ["OUT_OF_REACH", "Plan", "cache_folder", "plan"]
 
@@ -38,6 +41,7 @@ OUT_OF_REACH = (
 """What no program can reach from here, in words for the user."""
 
 _ORDER = ("cache", "run", "memory", "history", "profile", "scenario", "account", "session")
+_LINK = "a link, not followed: name the folder it points to with --in"
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 
 
@@ -109,6 +113,7 @@ class _Found:
     memories: list[Path] = field(default_factory=list)
     accounts: list[Path] = field(default_factory=list)
     strange: list[Path] = field(default_factory=list)
+    broken: set[Path] = field(default_factory=set)  # sessions that cannot be read
     unreached: list[Unreached] = field(default_factory=list)
 
 
@@ -122,28 +127,34 @@ def plan(user: str, folders: list[Path], span: Span | None = None, *, cache: Pat
         cache: the folder of caches, which goes as a whole; None: leave it.
 
     Raises:
-        InputError: a folder that is not there.
+        InputError: a folder that is not there; a list of what is made up that cannot be read.
     """
     span = span or Span()
     found = _Found()
     seen: set[Path] = set()
-    for folder in folders:
+    seen_from = [folder.resolve() for folder in folders]
+    for given, folder in zip(folders, seen_from, strict=True):
         if not folder.is_dir():
-            raise InputError(folder, "there is no such folder")
-        _walk(folder.resolve(), found, seen)
+            raise InputError(given, "there is no such folder")
+        if (marker := marker_of(folder)) is not None:
+            found.unreached.append(invented(folder, marker))
+        else:
+            _walk(folder, found, seen)
     made = Plan(user, unreached=found.unreached, _strange=found.strange)
     of_runs = (users_of(run) for run in found.runs)
     made.users = {head.user for head in found.sessions.values()}.union(*(s.users for s in found.scenes), *of_runs)
-    for item in _looked_for(user, span, found):
-        if isinstance(item, Unreached):
-            made.unreached.append(item)
-        else:
+    for one in _looked_for(user, span, found):
+        item = _allowed(one, seen_from, found)
+        if isinstance(item, Item):
             made.items.append(item)
+        elif item not in made.unreached:
+            made.unreached.append(item)
     if cache is not None and cache.is_dir() and any(cache.iterdir()):
         made.items.append(Item("cache", cache, "all of it: it can be computed again", partial(_drop, cache)))
     made.items.sort(key=lambda item: (_ORDER.index(item.kind), item.path))
     if span.everything:
-        made._homes = {p for item in made.items for p in (item.path.parent, item.path.parent.parent) if p.name == user}
+        above = {p for item in made.items for p in (item.path.parent, item.path.parent.parent) if p.name == user}
+        made._homes = {p for p in above if inside(p, seen_from)}
         changed = [item.path for item in made.items if item.kind != "run"]
         made.unreached += [
             Unreached(path, "its name holds the user's") for path in _named(found, user) if path not in changed
@@ -151,7 +162,37 @@ def plan(user: str, folders: list[Path], span: Span | None = None, *, cache: Pat
     return made
 
 
+def _allowed(one: Item | Unreached, folders: list[Path], found: _Found) -> Item | Unreached:
+    """A finding, or that it lies where nothing may be changed: scenarios can name anything."""
+    if isinstance(one, Unreached):
+        return one
+    if (beyond := out_of_bounds(one.path, folders)) is not None:
+        return beyond
+    if one.kind == "session" and one.path not in found.sessions:
+        return Unreached(one.path, "a scenario names it, and it is not looked into: a link, or in a folder passed over")
+    return one
+
+
 def _looked_for(user: str, span: Span, found: _Found) -> Iterator[Item | Unreached]:
+    """Everything of the user's. First the sessions: a scenario stays as long as the session that it names."""
+    uses = uses_of(found.runs, found.sessions.values(), found.scenes)
+    left: set[Path] = set()
+    for folder, head in found.sessions.items():
+        if head.user == user:
+            for outcome in _outcomes(folder, partial(_session, head, span, uses)):
+                yield outcome
+                if isinstance(outcome, Unreached):
+                    left.add(folder)
+    for scene in found.scenes:
+        if user in scene.users and scene.head is None and is_broken(scene.folder):
+            left.add(scene.folder)
+            if scene.folder not in found.broken:
+                yield Unreached(scene.folder, f"{scene.file.name} names it, and nobody can read it: see to it by hand")
+    yield from _others(user, span, found, uses, left)
+
+
+def _others(user: str, span: Span, found: _Found, uses: Uses, left: set[Path]) -> Iterator[Item | Unreached]:
+    """Everything but sessions; what a running program plays from stays, and what ``left`` sessions need."""
     mine = [scene for scene in found.scenes if user in scene.users]
     played_as = frozenset(
         (scene.user, scene.head.session) for scene in mine if scene.head and scene.user and scene.head.user == user
@@ -161,38 +202,57 @@ def _looked_for(user: str, span: Span, found: _Found) -> Iterator[Item | Unreach
         for path, place in scene.tables():
             places.setdefault(path, []).append(place)
     tables = sorted({*found.tables, *(path for path in places if is_table(path))})
-    looks: list[tuple[Path, Callable[[], Item | Unreached | None]]] = [
+
+    def one_scene(scene: Scene) -> Item | Unreached | None:
+        stays = f"stays with its session {scene.folder}, which is left" if scene.folder in left else None
+        head = found.sessions.get(scene.folder)
+        after = head if head is not None and head.user == user else None
+        return plan_scene(scene, user, span, stays=uses.said(scene) or stays, after=after)
+
+    looks: list[tuple[Path, Callable[[], _Outcome]]] = [
         *((path, partial(plan_run, path, user, span, played_as)) for path in found.runs),
         *((path, partial(plan_memory, path, user)) for path in found.memories),
         *((path, partial(plan_table, path, user, span, places.get(path, []))) for path in tables),
-        *((scene.file, partial(plan_scene, scene, user, span)) for scene in found.scenes),
+        *((scene.file, partial(one_scene, scene)) for scene in found.scenes),
         *((path, partial(plan_account, path, user, span)) for path in found.accounts),
-        *((head.folder, partial(plan_session, head, span)) for head in found.sessions.values() if head.user == user),
     ]
     for path, look in looks:
-        try:
-            item = look()
-        except InputError as error:
-            item = Unreached(path, error.want)
-        if item is not None:
-            yield item
+        yield from (uses.kept(one, span) for one in _outcomes(path, look))
     if span.everything:
-        yield from profile_items(found.scenes, user)
+        yield from (uses.kept(item, span) for item in profile_items(found.scenes, user))
     for scene in mine:
+        for head in scene.heads():
+            if head.user == user and head.folder not in found.sessions:  # elsewhere: what is theirs there is told
+                yield from _outcomes(head.folder, partial(plan_session, head, span))
         if span.everything and scene.head and scene.head.user != user:
             said = f"recorded of '{scene.head.user}' and played as '{user}' by {scene.file.name}: forget that user too?"
             yield Unreached(scene.head.folder, said)
+
+
+_Outcome = Item | Unreached | list[Item | Unreached] | None
+
+
+def _outcomes(path: Path, look: Callable[[], _Outcome]) -> list[Item | Unreached]:
+    try:
+        found = look()
+    except InputError as error:
+        found = Unreached(path, error.want)
+    return found if isinstance(found, list) else [] if found is None else [found]
+
+
+def _session(head: Head, span: Span, uses: Uses) -> Item | Unreached | None:
+    found = plan_session(head, span)
+    if isinstance(found, Item) and head.folder in uses.sessions:
+        return Unreached(head.folder, IN_USE)
+    return found
 
 
 def _walk(folder: Path, found: _Found, seen: set[Path]) -> None:
     if folder in seen:
         return
     seen.add(folder)
-    if is_session(folder):
-        try:
-            found.sessions[folder] = read_head(folder)
-        except InputError as error:
-            found.unreached.append(Unreached(folder, f"nobody can tell whose it is: {error.want}"))
+    if is_session(folder) or is_wreck(folder):
+        _look_at_session(folder, found)
         for path in sorted(folder.iterdir()):
             if path.suffix.lower() in SUFFIXES and path.is_file():
                 _look_at(path, found)
@@ -205,12 +265,14 @@ def _walk(folder: Path, found: _Found, seen: set[Path]) -> None:
     except OSError as error:
         found.unreached.append(Unreached(folder, f"cannot be read ({error.strerror})"))
         return
+    if spared := listed(folder) & {path.name for path in inner}:
+        found.unreached.append(invented(folder, folder / MADE_UP))
     for path in inner:
+        if path.name in spared:
+            continue
         if path.is_symlink():
-            if path.is_dir() or path.name == "session.db":
-                found.unreached.append(
-                    Unreached(path, "a link, not followed: name the folder it points to with --in", True)
-                )
+            if path.is_dir():
+                found.unreached.append(Unreached(path, _LINK, only_maybe=True))
         elif path.is_dir():
             if path.name in (".git", ".hg", ".svn"):
                 found.unreached.append(Unreached(path, "a version control system keeps what was", True))
@@ -218,6 +280,21 @@ def _walk(folder: Path, found: _Found, seen: set[Path]) -> None:
                 _walk(path, found, seen)
         elif path.is_file():
             _look_at(path, found)
+
+
+def _look_at_session(folder: Path, found: _Found) -> None:
+    if (folder / FILE_NAME).is_symlink():
+        found.unreached.append(Unreached(folder / FILE_NAME, _LINK, only_maybe=True))
+        return
+    try:
+        if is_session(folder):
+            found.sessions[folder] = read_head(folder)
+            return
+        why = WRECK
+    except InputError as error:
+        why = error.want
+    found.broken.add(folder)
+    found.unreached.append(Unreached(folder, f"nobody can tell whose it is: {why}"))
 
 
 def _look_at(path: Path, found: _Found) -> None:

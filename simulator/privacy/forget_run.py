@@ -20,18 +20,19 @@ from typing import Any
 
 from simulator.core.errors import InputError
 from simulator.core.faults import told
-from simulator.core.lock import FolderLock
+from simulator.core.lock import FolderLock, is_locked
 from simulator.privacy.disk import remove, remove_tree, replace
 from simulator.privacy.items import Item, Unreached
 from simulator.privacy.scrub import GONE, Scrubber
 from simulator.privacy.span import Span
 
-__all__ = ["is_run", "plan_run", "users_of"]
+__all__ = ["InPlay", "in_play", "is_run", "plan_run", "users_of"]
 
 RUN, SCORES, LOG, TRUTH, TRACES, TWIN, LOCK = (
     "run.json", "scores.json", "decisions.jsonl", "truth.json", "errors.txt", "twin", ".lock")  # fmt: skip
 FORGOTTEN = "forgotten"
 _CASSETTES, _VERDICTS = "cassettes", "judge.jsonl"
+_PLAYED = "a run is being played into {}: wait for it and call again"
 
 
 def is_run(folder: Path) -> bool:
@@ -47,6 +48,30 @@ def users_of(run: Path) -> set[str]:
     except InputError:
         return set()
     return {str(head["user"]) for head in heads if "user" in head} - {FORGOTTEN}
+
+
+@dataclass(frozen=True, slots=True)
+class InPlay:
+    """What a run is being played from: (user, session) of its units, and the scenario file of a live run."""
+
+    sessions: frozenset[tuple[str, str]]
+    scenario: Path | None
+
+
+def in_play(run: Path) -> InPlay | None:
+    """What somebody plays into a run right now; None if nobody does."""
+    if not is_locked(run / LOCK):
+        return None
+    try:
+        told_of = _json(run / RUN) if (run / RUN).is_file() else {}
+        heads = [*(unit.header for unit in _units(run, told_of)), *told_of.get("resolved", {}).values()]
+        live = told_of.get("given", {}).get("live")
+    except (InputError, AttributeError):
+        return InPlay(frozenset(), None)
+    sessions = frozenset(
+        (str(head["user"]), str(head["session"])) for head in heads if {"user", "session"} <= set(head)
+    )
+    return InPlay(sessions, Path(live).resolve() if isinstance(live, str) else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +99,10 @@ def plan_run(run: Path, user: str, span: Span, played_as: frozenset[tuple[str, s
     units = found if span.everything else [u for unit in found if (u := _in_span(unit, span)) is not None]
     if not units:
         return None
+    if is_locked(run / LOCK):
+        return Unreached(run, _PLAYED.format(run))
+    if (link := _link(run, units)) is not None:
+        return Unreached(link, "a link, not followed: units of this run lie in another folder")
     texts = frozenset(text for unit in units for text in _said(unit))
     played = sum(bool(unit.header) for unit in units)
     said = f"{played} unit{'' if played == 1 else 's'}: what was said goes, numbers stay"
@@ -92,6 +121,12 @@ def _units(run: Path, told_of: Mapping[str, Any]) -> Iterator[_Unit]:
     for key in sorted({*there, *told_of.get("resolved", {})}):
         folder = run / "units" / key
         yield _Unit(key, folder, _head(folder / LOG))
+
+
+def _link(run: Path, units: list[_Unit]) -> Path | None:
+    """A folder of the run that is a link: what it holds may be others' too."""
+    folders = [run / "units", *(folder for unit in units for folder in (unit.folder, unit.folder / TWIN))]
+    return next((folder for folder in folders if folder.is_symlink()), None)
 
 
 def _is_of(unit: _Unit, told_of: Mapping[str, Any], user: str, played_as: frozenset[tuple[str, str]]) -> bool:
@@ -300,7 +335,7 @@ class _locked:
         self._run = run
 
     def __enter__(self) -> None:
-        self._lock = FolderLock(self._run / LOCK, f"a run is being played into {self._run}: wait for it and call again")
+        self._lock = FolderLock(self._run / LOCK, _PLAYED.format(self._run))
 
     def __exit__(self, *error: object) -> None:
         self._lock.release()

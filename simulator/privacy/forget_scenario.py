@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,12 @@ import yaml
 from simulator.core.errors import InputError
 from simulator.core.types import SECOND
 from simulator.privacy.disk import remove, replace
-from simulator.privacy.forget_session import Head, read_head
+from simulator.privacy.forget_session import Head, check_free, read_head
 from simulator.privacy.items import Item, Place, Unreached
 from simulator.privacy.span import Span
 from simulator.session.reader import is_session
 from simulator.session.scenario_file import ScenarioFile, parse, read_mapping
+from simulator.session.schema import FILE_NAME
 
 __all__ = ["SUFFIXES", "Scene", "plan_scene", "profile_items", "read_scene"]
 
@@ -44,12 +47,28 @@ class Scene:
         """Whose memory it is played with."""
         return self.spec.user or (self.head.user if self.head else None)
 
+    @property
+    def folder(self) -> Path:
+        """Where the session lies, or lay."""
+        path = (self.file.parent / self.spec.session).resolve()
+        return path.parent if path.name == FILE_NAME else path
+
     def tables(self) -> Iterator[tuple[Path, Place]]:
         """The event tables that it names."""
         for entry in self.spec.history:
             path = (self.file.parent / entry).resolve()
             if path.is_file() and self.user is not None:
                 yield path, Place(self.user, self.head.zero_ns if self.head else None, self.file)
+
+    def heads(self) -> Iterator[Head]:
+        """The sessions that it names, to be played or as history, as far as they can be read."""
+        if self.head is not None:
+            yield self.head
+        for entry in self.spec.history:
+            folder = (self.file.parent / entry).resolve()
+            with suppress(InputError):
+                if is_session(folder):
+                    yield read_head(folder)
 
     def profiles(self) -> Iterator[tuple[str | None, Path]]:
         """The files of profiles that it names, each with the profile's name (None: the only one)."""
@@ -73,20 +92,31 @@ def read_scene(file: Path) -> Scene | None:
         if file.stem == "scenario":
             raise
         return None
-    folder = (file.parent / spec.session).resolve()
+    scene = Scene(file, raw, spec, None)
     try:
-        head = read_head(folder) if is_session(folder) else None
+        return replaced(scene, head=read_head(scene.folder)) if is_session(scene.folder) else scene
     except InputError:  # told of where the session itself is looked at
-        head = None
-    return Scene(file, raw, spec, head)
+        return scene
 
 
-def plan_scene(scene: Scene, user: str, span: Span) -> Item | Unreached | None:
-    """What of a scenario is the user's; None for nothing."""
+def plan_scene(
+    scene: Scene, user: str, span: Span, *, stays: str | None = None, after: Head | None = None
+) -> Item | Unreached | None:
+    """What of a scenario is the user's; None for nothing.
+
+    Args:
+        scene: the scenario.
+        user: whose.
+        span: when.
+        stays: why the file may not go as a whole, such as that its session does not.
+        after: a session that goes too: the file goes first, but only once it is sure that nobody has that open.
+    """
     mine = user in scene.users
     if span.everything and mine:
+        if stays is not None:
+            return Unreached(scene.file, stays)
         texts = frozenset(_words(scene.spec))
-        return Item("scenario", scene.file, "the whole file", lambda: _remove(scene.file), texts)
+        return Item("scenario", scene.file, "the whole file", lambda: _remove_before(scene.file, after), texts)
     if span.everything:
         if user not in (scene.spec.profiles or {}):
             return None
@@ -95,7 +125,13 @@ def plan_scene(scene: Scene, user: str, span: Span) -> Item | Unreached | None:
         return None
     zero = scene.head.zero_ns if scene.head else None
     truth = scene.raw["truth"]
-    gone = [entry for part in _ENDS for entry in truth.get(part) or () if _touches(entry, _ENDS[part], zero, span)]
+    entries = [(entry, _ENDS[part]) for part in _ENDS for entry in truth.get(part) or ()]
+    if zero is None:
+        said = (
+            f"{len(entries)} needs count from a session whose time nobody can tell (damaged, gone or without calendar)"
+        )
+        return Unreached(scene.file, f"{said}: left") if entries else None
+    gone = [entry for entry, ends in entries if _touches(entry, ends, zero, span)]
     if not gone:
         return None
     said = f"{len(gone)} needs; the file's comments go too"
@@ -144,10 +180,10 @@ def _without_needs(raw: dict[str, Any], gone: list[Any]) -> dict[str, Any]:
     return {**raw, "truth": {**truth, **parts}}
 
 
-def _touches(entry: Mapping[str, Any], ends: tuple[str, ...], zero_ns: int | None, span: Span) -> bool:
-    """Whether a need was in the span; one that nobody can place in time counts as if it was."""
+def _touches(entry: Mapping[str, Any], ends: tuple[str, ...], zero_ns: int, span: Span) -> bool:
+    """Whether a need was in the span."""
     instants = [round(entry[end] * SECOND) for end in ends if entry.get(end) is not None]
-    return zero_ns is None or span.touches(zero_ns + min(instants), zero_ns + max(instants))
+    return span.touches(zero_ns + min(instants), zero_ns + max(instants))
 
 
 def _words(spec: ScenarioFile) -> Iterator[str]:
@@ -157,6 +193,13 @@ def _words(spec: ScenarioFile) -> Iterator[str]:
         yield from (str(value) for value in spec.profile.values())
     if not isinstance(spec.truth, str):
         yield from (n.query for n in (*(spec.truth.opportunities or ()), *(spec.truth.assists or ())) if n.query)
+
+
+def _remove_before(file: Path, session: Head | None) -> list[Unreached]:
+    """The file, but not before a session that stays: nobody could tell any more whose that is."""
+    if session is not None:
+        check_free(session)
+    return _remove(file)
 
 
 def _remove(path: Path) -> list[Unreached]:

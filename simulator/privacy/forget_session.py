@@ -8,6 +8,7 @@ contents: instants count from it. The stretch itself becomes a gap ``missing``.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,13 +24,17 @@ from simulator.privacy.span import Span
 from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
 
-__all__ = ["Head", "plan_session", "read_head"]
+__all__ = ["WRECK", "Head", "check_free", "is_broken", "is_recorded", "is_wreck", "plan_session", "read_head"]
 
 FORGETTING = "forgetting"
 FORGOTTEN = "deleted"  # privacy_action of the first row, whose contents are gone
 _RECORDING = ".recording.lock"  # held by whoever records into the folder
 _OURS = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", f"{FILE_NAME}-journal", f"{FILE_NAME}.part", "status.json",
          "pause", _RECORDING)  # fmt: skip
+WRECK = "the session.db is gone, and pictures or logs of the session are still there; remove the folder by hand"
+_SIDES = _OURS[1:5]  # of the database: they hold texts, and nobody else names a file so
+_PICTURE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32,}\.\w+")
+_IN_USE = "somebody has it open: end the recording (or whatever reads it) and call again"
 _STAY = frozenset({"id", "tick", "captured_ns", "late_ms", "monitor", "privacy_action"})
 _KNOWN = frozenset(
     {"screenshots", "gaps", "events", "opportunities", "labels", "masks", "notes", "annotations", "profile", "meta"}
@@ -92,12 +97,53 @@ def read_head(folder: Path) -> Head:
         )
 
 
+def is_wreck(folder: Path) -> bool:
+    """Whether a folder holds what is left of a session whose database is gone: its pictures, or its log."""
+    if (folder / FILE_NAME).is_file():
+        return False
+    pictures = folder / "screenshots"
+    return any((folder / name).exists() for name in _SIDES) or any(
+        _PICTURE.fullmatch(path.relative_to(pictures).as_posix()) for path in pictures.glob("*/*")
+    )
+
+
+def is_broken(folder: Path) -> bool:
+    """Whether a folder holds a session of which nobody can tell whose it is."""
+    if not (folder / FILE_NAME).is_file():
+        return is_wreck(folder)
+    try:
+        read_head(folder)
+    except InputError:
+        return True
+    return False
+
+
+def is_recorded(folder: Path) -> bool:
+    """Whether somebody records into a folder, or changes the session there, right now."""
+    return is_locked(folder / _RECORDING)
+
+
+def check_free(head: Head) -> None:
+    """Make sure that the session could go now: what says whose it is must not go before it.
+
+    Raises:
+        InputError: somebody has it open, or it is damaged.
+    """
+    with told(head.folder / FILE_NAME), _writing(head.folder / FILE_NAME):
+        pass
+
+
 def plan_session(head: Head, span: Span) -> Item | Unreached | None:
     """What of a session goes; None for nothing.
 
     Raises:
         InputError: the file cannot be read.
     """
+    item = _planned(head, span)
+    return Unreached(head.folder / FILE_NAME, _IN_USE) if item is not None and is_recorded(head.folder) else item
+
+
+def _planned(head: Head, span: Span) -> Item | Unreached | None:
     if span.everything:
         return _whole(head)
     file = head.folder / FILE_NAME
@@ -394,9 +440,8 @@ def _writing(file: Path) -> Iterator[sqlite3.Connection]:
         InputError: somebody else has it open.
     """
     connect(file).close()
-    said = "somebody has it open: end the recording (or whatever reads it) and call again"
-    if is_locked(file.with_name(_RECORDING)):
-        raise InputError(file, said)
+    if is_recorded(file.parent):
+        raise InputError(file, _IN_USE)
     db = sqlite3.connect(file, isolation_level=None, timeout=1)
     try:
         try:  # leaving the write-ahead log is what SQLite does for the only one that has a file open
@@ -408,7 +453,7 @@ def _writing(file: Path) -> Iterator[sqlite3.Connection]:
                 raise
             mode = "locked"
         if mode != "delete":
-            raise InputError(file, said)
+            raise InputError(file, _IN_USE)
         db.execute("PRAGMA secure_delete=ON")
         db.execute("PRAGMA temp_store=MEMORY")  # what a VACUUM sorts is not left in a temporary file
         yield db

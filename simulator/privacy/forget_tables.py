@@ -1,7 +1,9 @@
 """Forgetting rows of files that hold an event a line: histories, stored memories, accounts of imports.
 
-Whose a row is says its own column, or else the scenarios that name the table. What cannot be placed in time goes with
-the stretch: nobody can show that it is of another one. Lines that stay keep their bytes.
+Whose a row is says its own column, or else the scenarios that name the table. A row that says no time goes with the
+stretch: nobody can show that it is of another one. One whose time counts from a session that nobody can place (it is
+damaged, gone, or without calendar) is told and left, as the session is: else one damaged session took a whole past with
+it. Lines that stay keep their bytes.
 """
 
 from __future__ import annotations
@@ -39,8 +41,8 @@ def is_table(path: Path) -> bool:
     return row is not None and {"start", "end"} <= set(row) <= set(COLUMNS)
 
 
-def plan_table(path: Path, user: str, span: Span, places: Sequence[Place]) -> Item | Unreached | None:
-    """What of a history is the user's; None for nothing.
+def plan_table(path: Path, user: str, span: Span, places: Sequence[Place]) -> list[Item | Unreached]:
+    """What of a history is the user's, and what of it nobody can place in time.
 
     Args:
         path: ``.jsonl`` or ``.csv``.
@@ -58,25 +60,31 @@ def plan_table(path: Path, user: str, span: Span, places: Sequence[Place]) -> It
     owners = sorted({place.user for place in places})
     if not owners and not all(row.get("user") for row in rows):
         said = "a history that no scenario here names, and its rows do not say whose they are"
-        return Unreached(path, said, only_maybe=True)
+        return [Unreached(path, said, only_maybe=True)]
     if user in owners and len(owners) > 1 and not all(row.get("user") for row in rows):
         others = ", ".join(owner for owner in owners if owner != user)
-        return Unreached(path, f"a history that scenarios of {others} name too, and its rows do not say whose they are")
+        said = f"a history that scenarios of {others} name too, and its rows do not say whose they are"
+        return [Unreached(path, said)]
     owner = owners[0] if owners else None
 
-    def goes(row: Mapping[str, Any] | None) -> bool:
+    def goes(row: Mapping[str, Any] | None) -> bool | None:
         if row is None:
             return owner == user
         return bool(row) and (row.get("user") or owner) == user and _touches(row, span, places)
 
-    kept = [(line, row) for line, row in lines if not goes(row)]
+    judged = [(line, row, goes(row)) for line, row in lines]
+    kept = [(line, row) for line, row, gone in judged if not gone]
     n, n_rows = len(lines) - len(kept), sum(row != {} for _, row in lines)
+    n_open = sum(gone is None for *_, gone in judged)
+    said = f"{n_open} rows count from a session whose time nobody can tell (damaged, gone or without calendar): left"
+    found: list[Item | Unreached] = [Unreached(path, said)] if n_open else []
     if not n:
-        return None
+        return found
     unused = span.everything and n == n_rows and all(owner == user for owner in owners)
     content = None if unused else b"".join(line for line, _ in kept)
     stays = _words(row for _, row in kept if row)
-    return Item("history", path, f"{n} of {n_rows} rows", lambda: _put(path, content), _words(rows) - stays)
+    gone = Item("history", path, f"{n} of {n_rows} rows", lambda: _put(path, content), _words(rows) - stays)
+    return [gone, *found]
 
 
 def plan_memory(path: Path, user: str) -> Item | None:
@@ -171,26 +179,34 @@ def _csv_lines(text: str) -> Iterator[_Line]:
         head = head or fields
 
 
-def _touches(row: Mapping[str, Any], span: Span, places: Sequence[Place]) -> bool:
-    """Whether an event was in the span, seen from any of the places that the table has; unknown counts as yes."""
+def _touches(row: Mapping[str, Any], span: Span, places: Sequence[Place]) -> bool | None:
+    """Whether an event was in the span, seen from any of the places that the table has; yes for one that says no time,
+    None for one of which a place cannot tell.
+    """
     if span.everything:
         return True
+    seen: list[bool | None] = []
     for zero in [place.zero_ns for place in places] or [None]:
-        ends = [_instant(row.get(key), zero) for key in ("start", "end")]
-        if ends[0] is None or ends[1] is None or span.touches(ends[0], ends[1]):
+        try:
+            start, end = (_instant(row.get(key), zero) for key in ("start", "end"))
+        except (ValueError, OverflowError):
             return True
-    return False
+        seen.append(None if start is None or end is None else span.touches(start, end))
+    return True if True in seen else None if None in seen else False
 
 
 def _instant(value: Any, zero_ns: int | None) -> int | None:
+    """An instant of a row; None for seconds from a time 0 that is not known.
+
+    Raises:
+        ValueError, OverflowError: neither seconds nor an instant.
+    """
     try:
-        return None if zero_ns is None else zero_ns + round(float(value) * SECOND)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
         return parse_utc_ns(str(value))
-    except (ValueError, OverflowError):
-        return None
+    since = round(seconds * SECOND)
+    return None if zero_ns is None else zero_ns + since
 
 
 def _words(rows: Iterable[Mapping[str, Any]]) -> frozenset[str]:
