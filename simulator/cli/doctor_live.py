@@ -12,7 +12,7 @@ import anyio
 from simulator.cli.doctor import Finding
 from simulator.cli.live import LiveOptions
 from simulator.cli.live_playing import Feed, asked_host
-from simulator.cli.recording import agree
+from simulator.cli.recording import agree, unrecorded
 from simulator.cli.speak import Voice
 from simulator.core.errors import ProactError
 from simulator.core.types import MS, SECOND
@@ -54,7 +54,11 @@ def look_live(options: LiveOptions, voice: Voice, model: ModelChoice | None = No
             place.begin(options.past, options.user)
             played = anyio.run(_live, place, options, feed, model)
         except ProactError as error:
-            yield Finding("agent", "missing", str(error))
+            facts = feed.recorder.facts
+            if facts.gaps and (nothing := unrecorded(facts)) is not None:  # or else it was not the recording's fault
+                yield Finding("capture", "missing", nothing)
+            else:
+                yield Finding("agent", "missing", str(error))
             return
         yield from _agent(played)
     yield Finding("page", "note", "none in this version: suggestions are shown in the terminal")

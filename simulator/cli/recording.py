@@ -44,6 +44,7 @@ __all__ = [
     "record_all",
     "recorder_for",
     "sentence",
+    "unrecorded",
     "user_named",
 ]
 
@@ -343,6 +344,17 @@ def sentence(facts: Facts, width: int | None = None) -> str:
     return next((line for line in whole if len(line) <= width), said[: max(0, width)])
 
 
+def unrecorded(facts: Facts) -> str | None:
+    """The sentence of a recording without a row: what kept it from having any; None if it has some.
+
+    >>> unrecorded(Facts(gaps={"disk_full": 4}))
+    'nothing was recorded, 4 ticks disk_full'
+    """
+    if facts.n_rows:
+        return None
+    return "nothing was recorded" + (f", {missed(facts.gaps)}" if facts.gaps else "")
+
+
 def _tell(recorder: Recorder, summary: Summary, voice: Voice) -> int:
     """What came of it; the exit code."""
     if summary.recovered is not None:
@@ -358,8 +370,8 @@ def _tell(recorder: Recorder, summary: Summary, voice: Voice) -> int:
             "closes it once there is room",
             "red",
         )
-    if not summary.n_rows:
-        voice.tell(f"{summary.folder}: nothing was recorded{gaps}", "red")
+    if (nothing := unrecorded(facts)) is not None:
+        voice.tell(f"{summary.folder}: {nothing}", "red")
     else:
         voice.tell(f"{summary.folder}: {said}")
     voice.record(

@@ -8,6 +8,7 @@ import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -277,3 +278,14 @@ def test_each_signal_that_asks_for_an_end_ends_a_recording_once(name: str) -> No
         signal.raise_signal(getattr(signal, name))
     assert heard == [name, name]
     assert signal.getsignal(getattr(signal, name)) == before
+
+
+def test_a_doctor_of_live_runs_says_why_nothing_is_recorded(
+    desk: FakeWindows, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda place: SimpleNamespace(free=1000))
+    assert _call(["doctor", "live", "--agent", "silent", "--memory", "none", "--yes"]) == Exit.INTERNAL
+    told = " ".join(capsys.readouterr().out.split())
+    assert "nothing was recorded, " in told
+    assert "disk_full" in told
+    assert "the session is empty" not in told

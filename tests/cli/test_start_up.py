@@ -70,6 +70,25 @@ def test_a_bug_of_ours_is_shown_whole_and_exits_with_1(
     assert said.out == ""
 
 
+def test_ctrl_c_while_a_command_is_imported_ends_it_without_a_word(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from simulator import cli
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("simulator.cli.guard.check", interrupted)
+    left: list[int] = []
+    monkeypatch.setattr("os._exit", left.append)
+    monkeypatch.setattr("sys.argv", ["proact", "--version"])
+    cli.main()
+    monkeypatch.setattr(cli, "_call", lambda words: interrupted())
+    cli.main()
+    assert left == [130, 130]
+    assert capsys.readouterr().err == ""
+
+
 def commands(tree: Any, *path: str) -> Iterator[tuple[str, ...]]:
     for name in tree:
         if not name.startswith("-"):

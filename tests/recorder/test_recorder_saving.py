@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from simulator.core.errors import ProactError
+from simulator.core.operators import operators
 from simulator.recorder import saving
 from simulator.recorder.saving import DEPTH, Rows, Saver
 from simulator.recorder.status import status
@@ -130,9 +131,11 @@ def test_a_row_whose_picture_was_lost_becomes_a_gap_of_the_same_reason(
     assert [t for (t,) in table(tmp_path / "s", "SELECT tick FROM screenshots")] == [2]
 
 
-def test_a_fault_that_is_no_full_disk_is_named_without_its_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_fault_that_is_no_full_disk_is_named_without_its_text_and_told_by_the_facts_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    operators.cache_clear()  # it holds the stderr of whoever asked first
+
     def replace_file(target: Path, content: bytes) -> None:
         raise OSError(errno.EIO, "a private word")
 
@@ -141,6 +144,9 @@ def test_a_fault_that_is_no_full_disk_is_named_without_its_text(
     saver.rows(rows(0, picture(0)))
     saver.close()
     assert table(tmp_path / "s", "SELECT reason, detail FROM gaps") == [("missing", "OSError EIO")]
+    assert saver.fault == "OSError EIO"
+    operators.cache_clear()
+    assert capsys.readouterr().err == ""
 
 
 def test_gaps_that_touch_and_agree_are_one(tmp_path: Path) -> None:
