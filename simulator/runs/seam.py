@@ -61,6 +61,7 @@ class Seam:
         # Where charges are modelled, the guard is for agents that do not come back, not for slow machines.
         self._limit_ns = settings.timeout_ns if self._timed else max(settings.timeout_ns, GUARD_NS)
         self._ask: dict[str, Any] = {what: trait(agent, what) for what in ("decide", "finish", "cancel", "close")}
+        self._decide = self._ask["decide"]
         self._close_memory, self._stats = trait(memory, "close"), trait(memory, "stats")
         self._may_inline = all(p is None or declares(p, "inline") for p in (agent, memory))
         self._background = declares(agent, "background")
@@ -149,7 +150,7 @@ class Seam:
         """As ``decide``, for an inline lane (``inline``): the same steps without a loop, since a million are made."""
         lane = self._inline
         assert lane is not None
-        outcome = lane.run_now(self._ask["decide"], observation)
+        outcome = lane.run_now(self._decide, observation)
         if outcome.raised is not None:
             self._keep_trace(outcome)
         return self._answer(outcome, meter, snapshot, "decide")
