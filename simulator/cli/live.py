@@ -9,6 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from simulator.cli.options import ModelOptions
+from simulator.cli.record import new_folder
 
 __all__ = ["LiveOptions", "live"]
 
@@ -45,7 +46,9 @@ class LiveOptions:
 
 
 def live(
-    folder: Annotated[Path, Parameter(help="A new one, for the session, a scenario file and the run folder.")],
+    folder: Annotated[
+        Path, Parameter(help="A new one, for the session, a scenario file and the run folder.", converter=new_folder)
+    ],
     /,
     *,
     options: LiveOptions | None = None,

@@ -196,8 +196,9 @@ def test_a_name_that_names_nothing_is_refused(
 ) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    assert _call(["record", "", "--yes", "--for", "100ms"]) == Exit.USAGE
-    assert "FOLDER: an empty name" in capsys.readouterr().err
+    for command in ("record", "live"):
+        assert _call([command, "", "--yes", "--for", "100ms"]) == Exit.USAGE
+        assert "FOLDER: an empty name" in capsys.readouterr().err
     for user in ("", " sam", "s\x1b[2Jm", "x" * 81):
         assert _call(["record", "s", "--user", user, "--yes", "--for", "100ms"]) == Exit.USAGE
         said = capsys.readouterr().err
