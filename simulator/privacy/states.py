@@ -32,6 +32,7 @@ from simulator.core.lock import FolderLock
 from simulator.privacy.disk import remove
 from simulator.privacy.disk import replace as put
 from simulator.privacy.layout import Box
+from simulator.privacy.soundness import check_kinds
 from simulator.privacy.texts import TEXTS, rewritten
 from simulator.screen.pixels import pixels_hash
 from simulator.session.reader import connect
@@ -112,11 +113,13 @@ class Shelf:
             self._db = sqlite3.connect(self.file, isolation_level=None, timeout=2.0)
             try:
                 self._open()
-                self.n_removed = self._sweep()
+                with told(self.file):
+                    self.n_removed = self._sweep()
             except BaseException:
                 self._db.close()
                 raise
         except BaseException:
+            (self.folder / LOCK).unlink(missing_ok=True)
             self._lock.release()
             raise
 
@@ -128,6 +131,7 @@ class Shelf:
             want = "the session is being recorded, or its recorder died; close it first (`proact record` repairs it)"
             raise InputError(self.file, want)
         with told(self.file):
+            check_kinds(self._db, self.file)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA secure_delete=ON")
             self._db.execute("PRAGMA synchronous=FULL")
@@ -142,15 +146,14 @@ class Shelf:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-        if isinstance(error, sqlite3.Error):  # a full disk, say
+        if isinstance(error, sqlite3.Error):  # a full disk, a damaged page
             raise InputError(self.file, kind_of(error)) from None
 
     def close(self) -> None:
         """Fold the log in, which overwrites what was removed, and let others open the session again."""
         try:
-            with suppress(
-                sqlite3.OperationalError
-            ):  # somebody reads it, or the disk is full: the log stays, and is sound
+            # Somebody reads it, or the disk is full: the log stays, and is sound.
+            with told(self.file), suppress(sqlite3.OperationalError):
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 self._db.execute("PRAGMA journal_mode=DELETE")
         finally:
@@ -341,9 +344,10 @@ class Shelf:
     def decisions(self) -> list[tuple[int, str, str, list[tuple[int, int, int, int]]]]:
         """What people decided and what is not carried out yet: number, path, decision, boxes; in order."""
         sql = "SELECT id, file_path, decision, boxes FROM privacy_decisions ORDER BY id"
-        return [
-            (n, path, word, [tuple(b) for b in json.loads(boxes)]) for n, path, word, boxes in self._db.execute(sql)
-        ]
+        with told(self.file):
+            return [
+                (n, path, word, [tuple(b) for b in json.loads(boxes)]) for n, path, word, boxes in self._db.execute(sql)
+            ]
 
     def decide(self, path: str, decision: str, boxes: Sequence[Sequence[int]] = ()) -> None:
         """Note a decision; nothing is carried out."""
