@@ -11,10 +11,13 @@ from PIL import Image, ImageDraw
 
 from simulator.privacy.layout import Box
 
-__all__ = ["FILL", "Grey", "Stencil", "grey", "likeness", "paint", "stencils", "uncovered"]
+__all__ = ["FILL", "TITLE", "Grey", "Stencil", "grey", "grounds", "likeness", "paint", "stencils", "uncovered"]
 
 FILL = (128, 128, 128)
 """Boxes are filled, in the colour of what was masked at capture: what is blurred or made coarse can be read again."""
+
+TITLE = "title"
+"""The kind of a box that is a title bar."""
 
 Grey = NDArray[np.uint8]
 _INK = 48  # levels of grey off the background: letters with their edges, not the noise of a picture
@@ -59,17 +62,19 @@ class Stencil:
         box: where.
         ink: which pixels of it are letters.
         shape: of the picture: height, width.
+        by_row: each row of pixels has a background of its own, as title bars that change from light to dark do.
     """
 
     box: Box
     ink: NDArray[np.bool_]
     shape: tuple[int, ...]
+    by_row: bool = False
 
     def fits(self, picture: Grey) -> bool:
         """Whether the picture shows the same letters there, or some of them and little else (a caret, say)."""
         if picture.shape != self.shape:
             return False
-        there = _ink(_cut(picture, self.box))
+        there = _ink(_cut(picture, self.box), self.by_row)
         n = int(there.sum())
         if n < max(_LEAST_INK, int(self.ink.sum()) // 12):
             return False
@@ -82,9 +87,10 @@ def stencils(picture: Grey, boxes: Sequence[Box]) -> list[Stencil]:
     for box in boxes:
         cut = _cut(picture, box)
         if cut.size:
-            ink = _ink(cut)
+            by_row = box.kind == TITLE
+            ink = _ink(cut, by_row)
             if _LEAST_INK <= int(ink.sum()) <= 0.6 * ink.size:
-                made.append(Stencil(box, ink, picture.shape))
+                made.append(Stencil(box, ink, picture.shape, by_row))
     return made
 
 
@@ -92,9 +98,15 @@ def _cut(picture: Grey, box: Box) -> Grey:
     return picture[max(0, box.y) : box.y + box.height, max(0, box.x) : box.x + box.width]
 
 
-def _ink(cut: Grey) -> NDArray[np.bool_]:
+def grounds(cut: Grey) -> NDArray[np.int16]:
+    """The most frequent level of grey of each row of pixels."""
+    return np.array([np.bincount(row, minlength=256).argmax() for row in cut], dtype=np.int16)
+
+
+def _ink(cut: Grey, by_row: bool = False) -> NDArray[np.bool_]:
     """Which pixels are letters: off the background, and not of a line ruled through the box (a field's frame)."""
-    background = int(np.bincount(cut.ravel(), minlength=256).argmax())
+    whole = np.bincount(cut.ravel(), minlength=256).argmax().astype(np.int16)
+    background = grounds(cut)[:, None] if by_row else whole
     ink: NDArray[np.bool_] = np.abs(cut.astype(np.int16) - background) > _INK
     ink[ink.mean(axis=1) > _RULED] = False
     ink[:, ink.mean(axis=0) > _RULED] = False

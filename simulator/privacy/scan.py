@@ -1,14 +1,16 @@
 """Rules over all distinct pictures of a session: look, look around, fill, look again.
 
-1. *Look*: each picture is read twice, in two ways, and the rules take the union of what they find. What was found is
-   kept as places and kinds, so a scan that is stopped goes on where it was.
+1. *Look*: each picture is read twice, in two ways, and the rules take the union of what they find, with what is left of
+   values at the edges of masks (``cut``). What was found is kept as places and kinds, so a scan that is stopped goes on
+   where it was. Where rules find something in the title of the window in front, its title bar is filled, whether OCR
+   reads it there or not (``titles``).
 2. *Look around*: what was found is looked for at the same place in the pictures before and after (``spread``).
 3. *Fill*: the boxes are filled, and the result is read again, twice; what is found now is filled too. Then the new
    picture takes the place of the old one everywhere (``states``).
 4. Texts that people or models wrote go through the rules, and the OCR text of rows is removed.
 
-A picture has passed when both readings found nothing. One that could not be read, or of which the window's title or a
-screener says that it is private, waits for a person.
+A picture has passed when both readings found nothing. One that could not be read, one with a private title nobody knows
+where, and one of which the window's title or a screener says that it is private, waits for a person.
 """
 
 from __future__ import annotations
@@ -24,11 +26,13 @@ from typing import Any, TypeVar
 from PIL import Image
 
 from simulator.core.errors import InputError
+from simulator.privacy.cut import cut_off
 from simulator.privacy.layout import Box, boxes
-from simulator.privacy.picture import grey, paint
+from simulator.privacy.picture import grey, paint, uncovered
 from simulator.privacy.rules import Rules
 from simulator.privacy.spread import spread
 from simulator.privacy.states import BY_PERSON, Picture, Shelf, State, inside
+from simulator.privacy.titles import FLAG, STRIP, bars, kind_of, still_marked, strip
 from simulator.screen.ocr import Ocr, OcrFailed, Tesseract
 from simulator.screen.pixels import decode
 from simulator.timing.clock import real_ns
@@ -54,7 +58,7 @@ class Options:
     """How to scan.
 
     Attributes:
-        dry: look, and change nothing but the notes of what was found.
+        dry: look and count, and change nothing but the notes of what was found.
         again: look also at what was looked at before by the same readings and rules, or is reviewed.
         only_sure: fill what leaves no doubt; pictures with more on them wait for a person.
         keep_text: OCR text of rows goes through the rules instead of being removed.
@@ -77,7 +81,8 @@ class Report:
         n_looked: of them, read now; ``n_known``: looked at earlier, by the same readings and rules.
         n_redacted: filled; ``n_passed``: nothing found; ``n_waiting``: for a person, by reason in ``waiting``.
         found: boxes by kind; ``n_spread``: of them, found by the letters of a neighbour alone.
-        n_texts: texts changed by the rules; ``n_ocr_texts``: rows whose OCR text was removed.
+        n_texts: texts changed by the rules; ``n_ocr_texts``: rows whose OCR text was removed. Of a dry run, those that
+            would be.
         n_outside: pictures outside of the session's folder; rows name a redacted copy now, the original is not touched.
         look_ms: average time of looking at one picture, all readings and rules.
     """
@@ -157,7 +162,9 @@ class _Scan:
         if len(ocr) < 2:
             raise ValueError("one reading alone misses too much: give two")
         self._shelf, self._ocr, self._rules, self._options, self._progress = shelf, ocr, rules, options, progress
-        self._reading = "; ".join([*(one.name for one in ocr), f"rules {rules.name}"])
+        self._reading = "; ".join([*(one.name for one in ocr), f"rules {rules.name}", "cut values"])
+        self._masks = shelf.masks()
+        self._kinds: dict[str, str | None] = {}  # of titles
         self._report = Report()
 
     def run(self) -> Report:
@@ -170,22 +177,29 @@ class _Scan:
         self._report.n_known = len(due) - len(fresh)
         with ThreadPoolExecutor(max(1, self._options.jobs)) as pool:
             self._look(pool, fresh)
+            self._title_bars(ours)
             self._spread(ours)
-            waiting = self._shelf.boxes(filled=False)
+            waiting, flags = self._shelf.boxes(filled=False), self._shelf.flags()
             asked = {p.path for p in due}
-            due += [p for p in ours if p.path in waiting and p.path not in asked]  # passed; a neighbour says otherwise
+            # Passed; a neighbour, or a title by other rules, says otherwise.
+            due += [p for p in ours if (p.path in waiting or p.path in flags) and p.path not in asked]
             for picture in due:
-                self._report.found.update(box.kind for box in waiting.get(picture.path, ()))
+                self._report.found.update(box.kind for box in waiting.get(picture.path, ()) if box.kind != STRIP)
             if not self._options.dry:
                 self._fill(pool, due)
         if not self._options.dry:
             self._texts()
             self._report.n_ocr_texts = n_texts - self._shelf.n_texts()
+        else:
+            with self._shelf.rehearsal():
+                self._shelf.drop_texts(p.path for p in due if self._to_fill(waiting.get(p.path, ())))
+                self._texts()
+                self._report.n_ocr_texts = n_texts - self._shelf.n_texts()
         return self._report
 
     def _look(self, pool: ThreadPoolExecutor, fresh: Sequence[Picture]) -> None:
         spent = 0
-        flags = {p.path: self._flags(p) for p in fresh}
+        flags = {p.path: self._flags(p) for p in fresh}  # before anything is noted, for it replaces the older ones
         for n, (picture, look) in enumerate(_in_turn(pool, self._look_at, fresh, self._options.jobs * 2), 1):
             reading = self._reading if not look.flags else "failed"  # and is tried again by the next scan
             self._shelf.keep_look(picture.path, reading, look.boxes, [*look.flags, *flags[picture.path]])
@@ -199,12 +213,15 @@ class _Scan:
         started = real_ns()
         try:
             image = decode(self._shelf.folder / picture.path)
-            return _Look(self._read(image), [], real_ns() - started)
+            return _Look(self._read(image, picture), [], real_ns() - started)
         except (InputError, OcrFailed):
             return _Look([], ["could not be read"], real_ns() - started)
 
-    def _read(self, image: Image.Image) -> list[Box]:
-        found = [box for one in self._ocr for box in boxes(one.words(image), self._rules)]
+    def _read(self, image: Image.Image, picture: Picture) -> list[Box]:
+        found: list[Box] = []
+        for one in self._ocr:
+            words = one.words(image)
+            found += [*boxes(words, self._rules), *cut_off(words, self._masks.get(picture.path, ()))]
         return _largest(found)
 
     def _flags(self, picture: Picture) -> list[str]:
@@ -212,12 +229,45 @@ class _Scan:
         kinds = [self._rules.title(title) for _, title in self._shelf.windows(picture.path) if title]
         windows = {f"window: {kind}" for kind in kinds if kind is not None}
         screener = {f"screener: {level}" for level in self._shelf.levels(picture.path) if _SERIOUS.match(level)}
-        return sorted(windows | screener)
+        titles = [window.title for window in self._shelf.titles(picture.path)]
+        return sorted({*windows, *screener, *still_marked(self._shelf.flags_of(picture.path), titles)})
+
+    def _title_bars(self, ours: Sequence[Picture]) -> None:
+        """The title bars of windows in whose title the rules find something; where none is known, a person looks."""
+        monitors = {monitor for monitor, _ in self._shelf.sequence()}
+        alone = len(monitors) == 1 and max(monitors) <= 1  # else nobody knows where a monitor begins on the desktop
+        done = self._shelf.boxes(filled=True)
+        for picture in ours:
+            hits = [(w, kind) for w in self._shelf.titles(picture.path) if (kind := self._kind(w.title)) is not None]
+            if not hits:
+                continue
+            try:
+                image = decode(self._shelf.folder / picture.path)
+            except InputError:  # it waits for that, and whoever makes it readable looks
+                image = None
+            strips = [None if image is None or not alone else strip(w, image.size) for w, _ in hits]
+            for (_, kind), place in zip(hits, strips, strict=True):
+                if place is None:
+                    self._shelf.note(picture.path, f"{FLAG}{kind}")
+            known = list(dict.fromkeys(place for place in strips if place is not None))
+            if image is not None and known:
+                known += bars(grey(image), known)
+                mine = {picture.path: [*done.get(picture.path, ()), *self._shelf.boxes_of(picture.path)]}
+                self._shelf.add_boxes([(picture.path, [b for b in known if uncovered(mine, picture.path, b)])])
+
+    def _kind(self, title: str) -> str | None:
+        if title not in self._kinds:
+            self._kinds[title] = kind_of(title, self._rules)
+        return self._kinds[title]
+
+    def _to_fill(self, found: Sequence[Box]) -> list[Box]:
+        return [box for box in found if box.sure or not self._options.only_sure]
 
     def _spread(self, ours: Sequence[Picture]) -> None:
         """Boxes of neighbours whose letters stand here too; all are noted before the first picture changes."""
         wanted = {p.path for p in ours}
-        found = self._shelf.boxes(filled=False)
+        noted = self._shelf.boxes(filled=False)
+        found = {path: [box for box in mine if box.kind != STRIP] for path, mine in noted.items()}
         by_monitor: dict[int, list[str]] = {}
         for monitor, path in self._shelf.sequence():
             by_monitor.setdefault(monitor, []).append(path)
@@ -232,7 +282,7 @@ class _Scan:
         jobs: list[tuple[Picture, list[Box]]] = []
         for picture in due:
             found = waiting.get(picture.path, [])
-            to_fill = [box for box in found if box.sure or not self._options.only_sure]
+            to_fill = self._to_fill(found)
             if len(to_fill) < len(found):
                 self._shelf.flag(picture.path, "doubtful")
             if to_fill:
@@ -257,7 +307,7 @@ class _Scan:
         image = paint(decode(self._shelf.folder / picture.path), done)
         for _ in range(_ROUNDS):
             try:
-                found = [b for b in self._read(image) if b.sure or not self._options.only_sure]
+                found = self._to_fill(self._read(image, picture))
             except OcrFailed:
                 return _Filled(image, done, ["could not be read"])
             new = [b for b in found if not any(old.covers(b) for old in done)]

@@ -34,6 +34,7 @@ from simulator.privacy.disk import replace as put
 from simulator.privacy.layout import Box
 from simulator.privacy.soundness import check_kinds
 from simulator.privacy.texts import TEXTS, rewritten
+from simulator.privacy.titles import Titled
 from simulator.screen.pixels import pixels_hash
 from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
@@ -187,6 +188,30 @@ class Shelf:
         sql = "SELECT DISTINCT app_name, window_title FROM screenshots WHERE file_path = ? ORDER BY id"
         return self._db.execute(sql, (path,)).fetchall()
 
+    def titles(self, path: str) -> list[Titled]:
+        """The titles of the windows that were in front while a picture was taken, and where these stood."""
+        sql = (
+            "SELECT DISTINCT window_title, monitor, window_x, window_y, window_w, window_h, scale FROM screenshots"
+            " WHERE file_path = ? AND window_title IS NOT NULL AND window_title != '' ORDER BY id"
+        )
+        return [
+            Titled(str(title), int(monitor), *(n if isinstance(n, int | float) else None for n in place))
+            for title, monitor, *place in self._db.execute(sql, (path,))
+        ]
+
+    def masks(self) -> dict[str, list[tuple[int, int, int, int]]]:
+        """What was covered while recording, by picture: x, y, width, height in its pixels."""
+        made: dict[str, list[tuple[int, int, int, int]]] = {}
+        if not self._columns("masks"):
+            return made  # recorded by something else
+        sql = (
+            "SELECT DISTINCT s.file_path, m.x, m.y, m.w, m.h FROM masks m JOIN screenshots s"
+            " ON s.tick = m.tick AND s.monitor = m.monitor WHERE s.file_path IS NOT NULL ORDER BY s.id, m.id"
+        )
+        for path, *rect in self._db.execute(sql):
+            made.setdefault(path, []).append((rect[0], rect[1], rect[2], rect[3]))
+        return made
+
     def levels(self, path: str) -> list[str]:
         """How private a screener found a picture while it was recorded, such as ``high/blur: financial``."""
         sql = "SELECT DISTINCT privacy_level FROM screenshots WHERE file_path = ? AND privacy_level IS NOT NULL"
@@ -203,6 +228,11 @@ class Shelf:
         for path, x, y, width, height, kind, sure in self._db.execute(sql, (int(filled),)):
             made.setdefault(path, []).append(Box(x, y, width, height, kind, bool(sure)))
         return made
+
+    def boxes_of(self, path: str) -> list[Box]:
+        """What was found on one picture and is not filled yet."""
+        sql = "SELECT x, y, width, height, kind, sure FROM privacy_boxes WHERE file_path = ? AND filled = 0 ORDER BY id"
+        return [Box(x, y, w, h, kind, bool(sure)) for x, y, w, h, kind, sure in self._db.execute(sql, (path,))]
 
     def flags(self) -> dict[str, list[str]]:
         """Why a picture waits for a person, by picture."""
@@ -224,6 +254,11 @@ class Shelf:
             self._db.execute("DELETE FROM privacy_flags WHERE file_path = ?", (path,))
             self._add_boxes(path, boxes)
             self._add_flags(path, flags)
+
+    def note(self, path: str, why: str) -> None:
+        """A person has to look at this picture, as ``flag``, but its state stays until it is settled."""
+        with self._transaction():
+            self._add_flags(path, [why])
 
     def add_boxes(self, found: Iterable[tuple[str, Sequence[Box]]]) -> None:
         """More boxes to fill, of several pictures at once."""
@@ -322,17 +357,30 @@ class Shelf:
         """How many rows have a text read by OCR."""
         return int(self._db.execute("SELECT COUNT(*) FROM screenshots WHERE text IS NOT NULL").fetchone()[0])
 
-    def drop_texts(self) -> None:
-        """Remove every text that OCR read."""
+    def drop_texts(self, paths: Iterable[str] | None = None) -> None:
+        """Remove every text that OCR read, or those of some pictures."""
         with self._transaction():
-            self._db.execute("UPDATE screenshots SET text = NULL WHERE text IS NOT NULL")
+            if paths is None:
+                self._db.execute("UPDATE screenshots SET text = NULL WHERE text IS NOT NULL")
+            else:
+                sql = "UPDATE screenshots SET text = NULL WHERE file_path = ?"
+                self._db.executemany(sql, [(path,) for path in paths])
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """Whatever is changed in the tables within is taken back at its end: for counting what would be."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        finally:
+            self._db.execute("ROLLBACK")
 
     def rewrite(self, change: Callable[[str], str], texts: Sequence[tuple[str, str]] = TEXTS) -> int:
         """Put every text of these columns through a function, each distinct one once; how many changed."""
         n = 0
         with self._transaction():
             for table, column in texts:
-                if column not in {row[1] for row in self._db.execute(f"PRAGMA table_info({table})")}:
+                if column not in self._columns(table):
                     continue
                 sql = f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL"
                 for (old,) in self._db.execute(sql).fetchall():
@@ -358,8 +406,15 @@ class Shelf:
         """Take decisions back."""
         self._db.executemany("DELETE FROM privacy_decisions WHERE id = ?", [(n,) for n in numbers])
 
+    def _columns(self, table: str) -> set[str]:
+        return {row[1] for row in self._db.execute(f"PRAGMA table_info({table})")}
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
+        rehearsed = self._db.in_transaction
+        if rehearsed:
+            yield
+            return
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield

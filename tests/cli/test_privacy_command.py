@@ -61,6 +61,11 @@ def test_in_json_the_same_as_records(session: Path, capsys: pytest.CaptureFixtur
     assert set(states(session)) == {None}
 
 
+def test_a_dry_run_says_how_many_texts_it_would_change(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("scan", session, "--dry-run") == Exit.DONE
+    assert "would be changed, 3 OCR texts removed" in capsys.readouterr().out
+
+
 def test_status_counts_states(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call("status", session, "--json")
     status, done = records(capsys.readouterr().out)

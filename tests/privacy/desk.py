@@ -17,6 +17,7 @@ __all__ = ["CARD", "CLEAN", "EMAIL", "IBAN", "NOTE", "SECRETS", "Exact", "readin
 SIZE = (960, 480)
 FONT = ImageFont.load_default(16)
 IBAN, EMAIL, CARD = "DE89 3704 0044 0532 0130 00", "jane.roe@example.com", "4111 1111 1111 1111"
+_PLACE = ("window_x", "window_y", "window_w", "window_h")
 NOTE, CLEAN = "nothing to see here", "score async noise monday"
 HALF = "DE89 37"
 SECRETS = (IBAN, EMAIL, CARD)
@@ -72,8 +73,18 @@ def readings(**blind: tuple[str, ...]) -> list[Exact]:
     return [Exact("first", blind.get("first", ())), Exact("second", blind.get("second", ()))]
 
 
-def record(folder: Path, *, titles: dict[int, str] | None = None, ticks: Container[int] = range(10)) -> Path:
-    """Ten ticks: a note, half a number, the number (twice), number and mail, mail, card, and nothing private."""
+def record(
+    folder: Path,
+    *,
+    titles: dict[int, str] | None = None,
+    ticks: Container[int] = range(10),
+    place: tuple[int, int, int, int] | None = (0, 0, *SIZE),
+    monitor: int = 1,
+) -> Path:
+    """Ten ticks of a window in that place.
+
+    A note, half a number, the number (twice), number and mail, mail, card, and nothing private.
+    """
     screens = [
         screen(NOTE),
         screen(HALF, NOTE),
@@ -93,8 +104,9 @@ def record(folder: Path, *, titles: dict[int, str] | None = None, ticks: Contain
             title = (titles or {}).get(tick, f"Inbox of {EMAIL}" if tick == 5 else "form - browser")
             text = f"read: {IBAN}" if tick in (2, 3, 4) else None
             writer.add(
-                image=image, tick=tick, captured_ns=tick * SECOND, app_name="chromium", window_title=title, text=text
-            )
+                image=image, tick=tick, captured_ns=tick * SECOND, app_name="chromium", window_title=title, text=text,
+                monitor=monitor, **(dict(zip(_PLACE, place, strict=True)) if place else {}),
+            )  # fmt: skip
         writer.event(
             id=1, start_ns=0, end_ns=9 * SECOND, app_name="chromium", window_title=f"Inbox of {EMAIL}",
             event_summary=f"paid with {CARD}", is_llm_event=1,

@@ -123,6 +123,18 @@ def test_a_dry_run_changes_no_picture_and_no_text_and_the_next_scan_need_not_loo
     assert_nothing_private_is_left(folder)
 
 
+@pytest.mark.parametrize("keep_text", [False, True])
+def test_a_dry_run_counts_the_texts_that_a_scan_would_change(tmp_path: Path, keep_text: bool) -> None:
+    folder = record(tmp_path / "s")
+    with sqlite3.connect(folder / "session.db") as db:
+        db.execute("UPDATE screenshots SET text = ? WHERE tick IN (7, 9)", (f"read elsewhere: {EMAIL}",))
+    before = rows(folder, "*")
+    dry = scanned(folder, Options(dry=True, keep_text=keep_text))
+    assert rows(folder, "*") == before
+    real = scanned(folder, Options(keep_text=keep_text))
+    assert (dry.n_texts, dry.n_ocr_texts) == (real.n_texts, real.n_ocr_texts) == ((6, 3) if keep_text else (5, 5))
+
+
 def test_a_second_scan_changes_nothing(tmp_path: Path) -> None:
     folder = record(tmp_path / "s")
     scanned(folder)
