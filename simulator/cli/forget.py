@@ -103,7 +103,8 @@ def _nothing(voice: Voice, user: str, found: Plan) -> int:
     others = sorted(found.users - {user})
     here = f"; there is something of {', '.join(others)}" if others else ""
     _tell_unreached(voice, found.unreached)
-    voice.say(plain(f"nothing of '{user}' was found{here}"))
+    all_told = "nothing was forgotten" if _code(found.unreached) else f"nothing of '{user}' was found"
+    voice.say(plain(f"{all_told}{here}"))
     voice.record("done", user=user, items=[], left=[_where(u) for u in found.unreached])
     return _code(found.unreached)
 

@@ -143,8 +143,9 @@ def plan(user: str, folders: list[Path], span: Span | None = None, *, cache: Pat
     made = Plan(user, unreached=found.unreached, _strange=found.strange)
     of_runs = (users_of(run) for run in found.runs)
     made.users = {head.user for head in found.sessions.values()}.union(*(s.users for s in found.scenes), *of_runs)
-    for one in _looked_for(user, span, found):
-        item = _allowed(one, seen_from, found)
+    uses = uses_of(found.runs, found.sessions.values(), found.scenes)
+    for one in _looked_for(user, span, found, uses):
+        item = uses.kept(_allowed(one, seen_from, found), span)
         if isinstance(item, Item):
             made.items.append(item)
         elif item not in made.unreached:
@@ -173,9 +174,8 @@ def _allowed(one: Item | Unreached, folders: list[Path], found: _Found) -> Item 
     return one
 
 
-def _looked_for(user: str, span: Span, found: _Found) -> Iterator[Item | Unreached]:
+def _looked_for(user: str, span: Span, found: _Found, uses: Uses) -> Iterator[Item | Unreached]:
     """Everything of the user's. First the sessions: a scenario stays as long as the session that it names."""
-    uses = uses_of(found.runs, found.sessions.values(), found.scenes)
     left: set[Path] = set()
     for folder, head in found.sessions.items():
         if head.user == user:
@@ -217,9 +217,9 @@ def _others(user: str, span: Span, found: _Found, uses: Uses, left: set[Path]) -
         *((path, partial(plan_account, path, user, span)) for path in found.accounts),
     ]
     for path, look in looks:
-        yield from (uses.kept(one, span) for one in _outcomes(path, look))
+        yield from _outcomes(path, look)
     if span.everything:
-        yield from (uses.kept(item, span) for item in profile_items(found.scenes, user))
+        yield from profile_items(found.scenes, user)
     for scene in mine:
         for head in scene.heads():
             if head.user == user and head.folder not in found.sessions:  # elsewhere: what is theirs there is told

@@ -76,7 +76,7 @@ def plan_table(path: Path, user: str, span: Span, places: Sequence[Place]) -> li
     kept = [(line, row) for line, row, gone in judged if not gone]
     n, n_rows = len(lines) - len(kept), sum(row != {} for _, row in lines)
     n_open = sum(gone is None for *_, gone in judged)
-    said = f"{n_open} rows count from a session whose time nobody can tell (damaged, gone or without calendar): left"
+    said = f"rows that count from a session whose time nobody can tell (damaged, gone, without calendar) stay: {n_open}"
     found: list[Item | Unreached] = [Unreached(path, said)] if n_open else []
     if not n:
         return found

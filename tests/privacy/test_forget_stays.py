@@ -139,6 +139,19 @@ def test_pictures_that_a_scenario_names_elsewhere_are_told(demo: Path, tmp_path:
     assert set(_why(left)) == {"far", "scenario.yaml"}
 
 
+def test_what_lies_outside_is_told_as_that_also_while_it_is_played(
+    demo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (demo / "history.jsonl").rename(tmp_path / "history.jsonl")
+    text = (demo / "scenario.yaml").read_text().replace("[history.jsonl]", "[../../history.jsonl]")
+    (demo / "scenario.yaml").write_text(text)
+    lock = FolderLock(demo / "session" / ".recording.lock", "")
+    assert "outside" in _why(plan("sam", [demo]).carry_out())["history.jsonl"]
+    assert _call(["forget", "sam", "--in", str(demo)]) == 2
+    assert capsys.readouterr().out == "nothing was forgotten\n"
+    lock.release()
+
+
 def test_screenshots_of_others_are_no_session(tmp_path: Path) -> None:
     (tmp_path / "screenshots" / "holiday").mkdir(parents=True)
     (tmp_path / "screenshots" / "holiday" / "sea.png").write_bytes(b"x")
