@@ -127,10 +127,8 @@ def plan_scene(
     truth = scene.raw["truth"]
     entries = [(entry, _ENDS[part]) for part in _ENDS for entry in truth.get(part) or ()]
     if zero is None:
-        said = (
-            f"{len(entries)} needs count from a session whose time nobody can tell (damaged, gone or without calendar)"
-        )
-        return Unreached(scene.file, f"{said}: left") if entries else None
+        said = "needs that count from a session whose time nobody can tell (damaged, gone, without calendar) stay"
+        return Unreached(scene.file, f"{said}: {len(entries)}") if entries else None
     gone = [entry for entry, ends in entries if _touches(entry, ends, zero, span)]
     if not gone:
         return None
