@@ -69,7 +69,13 @@ class Sway:
             self.user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
             os.chown(home, nobody.pw_uid, nobody.pw_gid)
         path = os.environ.get("PATH", "/usr/bin:/bin")
-        self.env = {"PATH": path, "HOME": str(home), "XDG_RUNTIME_DIR": str(home), "XDG_SESSION_TYPE": "wayland"}
+        self.env = {
+            "PATH": path,
+            "LANG": "C.UTF-8",
+            "HOME": str(home),
+            "XDG_RUNTIME_DIR": str(home),
+            "XDG_SESSION_TYPE": "wayland",
+        }
         try:
             headless = {"WLR_BACKENDS": "headless", "WLR_LIBINPUT_NO_DEVICES": "1", "WLR_RENDERER": "pixman"}
             self.start(["sway", "--config", str(config)], headless)

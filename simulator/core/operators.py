@@ -9,9 +9,19 @@ import logging
 import os
 import sys
 from functools import cache
-from typing import Any
+from typing import Any, TextIO, cast
 
 __all__ = ["operators"]
+
+
+class _Stderr:
+    """The process's stderr as it is when something is written, not as it was when the logger was made."""
+
+    def write(self, said: str) -> None:
+        sys.stderr.write(said)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
 
 
 @cache
@@ -21,7 +31,7 @@ def operators() -> Any:
 
     level = logging.getLevelNamesMapping().get(os.environ.get("PROACT_LOG", "warning").upper(), logging.WARNING)
     return structlog.wrap_logger(
-        structlog.PrintLogger(sys.stderr),
+        structlog.PrintLogger(cast(TextIO, _Stderr())),
         wrapper_class=structlog.make_filtering_bound_logger(level),
         processors=[
             structlog.processors.add_log_level,
