@@ -32,6 +32,8 @@ class LiveOptions:
     monitor: Annotated[int | None, _option("The monitor that is watched, from 1; default: the first.")] = None
     exclude: Annotated[Path | None, _option("A YAML file of what is left out, on top of the built-in list.")] = None
     screen_command: Annotated[str | None, _option('Writes a picture to its stdout, such as "grim -t ppm -".')] = None
+    budget: Annotated[str | None, _option("How large the recording may become, such as 2GB.")] = None
+    keep_free: Annotated[str, _option("What is left free on the disk.")] = "500MB"
     portal: Annotated[bool, Parameter(help="Capture through the desktop's sharing dialog.", negative="")] = False
     policy: Annotated[str | None, _option("When the agent is slower than the screen: latest_only, overlap:4, ….")] = (
         None

@@ -19,7 +19,7 @@ import anyio
 from simulator.cli.live import LiveOptions
 from simulator.cli.playing import errors_of
 from simulator.cli.record import Options as RecordOptions
-from simulator.cli.recording import agree, keys, recorder_for
+from simulator.cli.recording import States, agree, keys, recorder_for, unrecorded
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
 from simulator.cli.watching import Spectator, terminal, titled
@@ -34,7 +34,6 @@ from simulator.play.player import play as play_recorded
 from simulator.recorder.exclusions import OWN_MARK
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Shot
-from simulator.recorder.status import SAID
 from simulator.runs.engine import Interrupt
 from simulator.runs.gate import Gate
 from simulator.session.scenario import plays
@@ -54,6 +53,7 @@ class Feed:
         given = RecordOptions(
             period=options.period, monitor=None if options.monitor is None else [options.monitor],
             exclude=options.exclude, screen_command=options.screen_command, portal=options.portal,
+            budget=options.budget, keep_free=options.keep_free, user="user" if options.user is None else options.user,
         )  # fmt: skip
         self._shot: Callable[[Shot], None] = lambda shot: None
         self._gap: Callable[[int, int, str], None] = lambda start, end, why: None
@@ -78,6 +78,7 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
     limit = None if options.for_ is None else duration("for", options.for_)
     if options.fallback is not None:
         plays([options.fallback])  # what is to save a demo is opened before it begins
+    agree(voice, yes=options.yes, asked=asked_host(options, model))  # before the first look
     place = LiveFolder(folder)
     try:
         feed = Feed(place, options, voice)
@@ -85,7 +86,6 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         if options.fallback is None:
             raise
         return _fall_back(folder, options, voice, gate, f"no live screen: {error}", model)
-    agree(voice, yes=options.yes, asked=asked_host(options, model))
     place.begin(options.past, options.user)
     own = terminal()
     run = _Run(place, options, voice, gate, feed, limit, model, seen=own is not None)
@@ -93,11 +93,9 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
     try:
         played = anyio.run(run.play)
     except InputError:
-        facts = feed.recorder.facts
-        if facts.n_rows:
+        if (why := unrecorded(feed.recorder.facts)) is None:
             raise
-        why = SAID.get(facts.trouble or "", "it ended too soon")
-        raise UsageError(f"nothing was recorded, so nothing was asked: {why}") from None
+        raise UsageError(f"{why}, so nothing was asked") from None
     finally:
         undo()
     if run.lost and options.fallback is not None:
@@ -178,8 +176,10 @@ class _Run:
     async def _watch(self) -> None:
         """End after the time that was given, or when the screen has been gone too long; warn of our own window."""
         lost_ns, recorder = 0, self.feed.recorder
+        states = States(self.voice)
         while True:
             await pause(_LOOK_NS)
+            states.look(recorder.facts)
             if recorder.facts.last_tick_age_s is None:
                 continue
             if self.limit_ns is not None and recorder.now_ns() >= self.limit_ns:

@@ -236,3 +236,13 @@ def test_without_a_screen_a_fallback_is_played_and_says_that_it_is_a_recording(t
     assert said[0]["event"] == "fallback"
     assert "RECORDING" in done.stderr
     assert [r["event"] for r in said if r["event"] in ("suggestion", "done")] == ["suggestion", "done"]
+
+
+def test_without_room_it_says_so_at_once_and_at_the_end(tmp_path: Path, agent: str) -> None:
+    with Desk(640, 400, manager=True) as desk:
+        done = proact("live", tmp_path / "demo", "--agent", agent, "--memory", "none", "--for", "2s", "--yes",
+                      "--keep-free", "900TB", env=desk.env)  # fmt: skip
+    assert done.returncode == 2
+    assert "no room: the disk is nearly full" in done.stderr
+    assert "nothing was recorded" in done.stderr.splitlines()[-1]
+    assert "so nothing was asked" in done.stderr.splitlines()[-1]
