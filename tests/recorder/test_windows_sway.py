@@ -240,7 +240,8 @@ class RealSway:
         config.chmod(0o644)
         self.path = str(self.folder / "sway.sock")
         self.env = {name: value for name, value in os.environ.items() if not name.endswith("DISPLAY")} | {
-            "LANG": "C.UTF-8",  # foot wants one
+            "LANG": "C.UTF-8",  # foot wants one, and a shell
+            "SHELL": "/bin/sh",
             "XDG_RUNTIME_DIR": str(self.folder),
             "HOME": str(self.folder),
             "WLR_BACKENDS": "headless",
