@@ -6,10 +6,11 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
+from queue import SimpleQueue
 from types import FrameType
 from typing import Any
 
@@ -36,29 +37,36 @@ _SHOWN = 5
 
 def play_all(scenarios: Sequence[Path], options: Options, memories: Sequence[str], asked: ModelOptions) -> int:
     """Play the scenarios with each memory; the exit code."""
-    return anyio.run(_run, scenarios, options, memories, Voice(as_json=options.json), asked)
+    voice, runs = Voice(as_json=options.json), dict[str, Played]()
+    try:
+        return anyio.run(_run, scenarios, options, memories, voice, asked, runs)
+    except KeyboardInterrupt:
+        return _interrupted(runs, voice)
 
 
 async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[str], voice: Voice,
-               asked: ModelOptions) -> int:  # fmt: skip
-    interrupt, runs = Interrupt(), dict[str, Played]()
+               asked: ModelOptions, runs: dict[str, Played]) -> int:  # fmt: skip
+    interrupt = Interrupt()
     options, model = asked.shown_to(options), asked.choice()
     agent_maker(options.agent)  # a wrong word is told before the first of several runs is played
     makers = [memory_maker(m) for m in memories]
     for maker in makers if len(makers) > 1 else ():  # a single one is tried by its own run
         maker.make(seed=0, intentions=(), **({"model": model} if maker.wants_model == "ModelChoice" else {}))
-    with _listening(interrupt):
+    with _listening(interrupt, voice.tell):
         for memory, maker in zip(memories, makers, strict=True):
             if not interrupt.asked:
                 name = maker.name if maker.name not in runs else memory
                 out = options.out / slug(maker.name) if options.out is not None and len(makers) > 1 else options.out
                 runs[name] = await _one(scenarios, options, memory, model, out, voice, interrupt)
-    if interrupt.asked:
-        voice.record("interrupted", runs=[str(r.folder) for r in runs.values()])
-        again = shlex.join(["proact", *sys.argv[1:]])
-        voice.tell(f"interrupted; finished units are kept, the one that ran starts anew. To go on: {again}")
-        return Exit.INTERRUPTED
-    return _tell(runs, options, voice)
+    return _interrupted(runs, voice) if interrupt.asked else _tell(runs, options, voice)
+
+
+def _interrupted(runs: Mapping[str, Played], voice: Voice) -> int:
+    """Say that it was, and how it goes on; the exit code."""
+    voice.record("interrupted", runs=[str(r.folder) for r in runs.values()])
+    again = shlex.join(["proact", *sys.argv[1:]])
+    voice.tell(f"interrupted; finished units are kept, the one that ran starts anew. To go on: {again}")
+    return Exit.INTERRUPTED
 
 
 async def _one(scenarios: Sequence[Path], options: Options, memory: str, model: ModelChoice | None, out: Path | None,
@@ -72,25 +80,35 @@ async def _one(scenarios: Sequence[Path], options: Options, memory: str, model: 
 
 
 @contextmanager
-def _listening(interrupt: Interrupt) -> Iterator[None]:
-    """Ctrl-C: the first lets what is in flight come to its end and saves, the second stops. Heard at once, also while
-    an inline agent keeps the event loop from turning.
+def _listening(interrupt: Interrupt, tell: Callable[[str], None]) -> Iterator[None]:
+    """Ctrl-C: the first lets what is in flight come to its end and saves, the second stops. Heard and answered at once,
+    also while an inline agent keeps the event loop from turning.
     """
+    said = SimpleQueue[str | None]()  # a signal handler may put into it, and may not print
 
     def heard(number: int, frame: FrameType | None) -> None:
         if interrupt.asked:
             raise KeyboardInterrupt
         interrupt.asked = True
+        said.put("interrupted; waiting for the decision in flight; once more ends it")
+
+    def speak() -> None:
+        while (sentence := said.get()) is not None:
+            tell(sentence)
 
     if threading.current_thread() is not threading.main_thread():  # only there can signals be heard
         yield
         return
+    speaker = threading.Thread(target=speak, name="proact-interrupt", daemon=True)
+    speaker.start()
     before = {number: signal.signal(number, heard) for number in _heard()}
     try:
         yield
     finally:
+        said.put(None)
         for number, handler in before.items():
             signal.signal(number, handler)
+        speaker.join()
 
 
 def _heard() -> list[signal.Signals]:

@@ -193,11 +193,12 @@ class CallMeter(SilentMeter):
         self._spans.append(span)
         if parent is not None:
             parent.children += 1
-        token = _current.set(span)
+        _current.set(span)
         try:
             yield
         finally:
-            _current.reset(token)
+            if _current.get() is span:  # else a left call is cleared away, in the context of whoever does that
+                _current.set(parent)
             self._boundary()
             self._spans.remove(span)
             if parent is not None:

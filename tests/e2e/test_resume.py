@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from simulator.core.types import MS
+from simulator.timing.clock import rest
+
 pytestmark = pytest.mark.e2e
 
 MODELLED = ("--memory", "none", "--clock", "modelled", "--latency", "fixed:350ms")
@@ -91,6 +94,43 @@ def test_ctrl_c_stops_a_run_in_wall_time_at_once(
     assert running.returncode == 130
     assert "done" not in out
     assert "To go on: proact run s" in err
+
+
+SLOW = '''"""An agent that takes long."""
+
+import asyncio
+from pathlib import Path
+
+from simulator.timing.meter import charging
+
+
+class Slow:
+    """Its first decision takes an hour, and leaves a file when it begins."""
+
+    async def decide(self, observation):
+        """Nothing, in an hour."""
+        with charging.get().stage("model"):
+            Path("asked").touch()
+            await asyncio.sleep(3600)
+'''
+
+
+def test_during_a_long_decision_ctrl_c_is_answered_at_once_and_once_more_ends_it(
+    proact: Any, scenario: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+    running = proact.start("run", scenario, "--agent", "slow.py:Slow", "--memory", "none", "--out", "o", "--json")
+    assert '"launch"' in running.stdout.readline()
+    while not (tmp_path / "asked").exists():
+        rest(20 * MS)
+    running.send_signal(signal.SIGINT)
+    assert running.stderr.readline() == "interrupted; waiting for the decision in flight; once more ends it\n"
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=10)
+    assert running.returncode == 130
+    assert '"interrupted"' in out
+    assert err.startswith("interrupted; finished units are kept, the one that ran starts anew. To go on: proact run ")
+    assert len(err.splitlines()) == 1
 
 
 def test_only_what_is_missing_is_played(proact: Any, make_session: Callable[..., Path], tmp_path: Path) -> None:

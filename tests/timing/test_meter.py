@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import Context, copy_context
 
 import pytest
 
@@ -49,6 +50,20 @@ def test_a_span_that_is_left_by_an_error_is_booked() -> None:
     with pytest.raises(KeyError), meter.stage("parse"):
         raise KeyError
     assert meter.stages_ns["parse"] >= 0
+
+
+def test_a_span_of_a_left_call_can_be_cleared_away_elsewhere() -> None:
+    meter = CallMeter()
+    with meter.stage("build"):
+        left = meter.stage("model")
+        copy_context().run(left.__enter__)
+        left.__exit__(None, None, None)  # in another context, as by the garbage collector
+        with meter.stage("parse"):
+            pass
+    assert set(meter.stages_ns) == {"build", "model", "parse"}
+    other = meter.stage("wait")
+    Context().run(other.__enter__)
+    assert not Context().run(other.__exit__, None, None, None)
 
 
 def test_instants_are_relative_to_the_hand_over_and_the_first_token_counts() -> None:
