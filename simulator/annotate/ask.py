@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 from simulator.annotate.repair import KINDS, EventPart, IntentPart, Unreadable, read_event, read_intent
 from simulator.annotate.sample import LETTERS, Sample, Shot, Target, squeezed
 from simulator.annotate.store import Annotation, Store
-from simulator.core.errors import InputError
+from simulator.core.errors import InputError, ProactError
 from simulator.core.files import read_text
 from simulator.core.intentions import INTENTIONS
 from simulator.core.types import SECOND, ImageRef
@@ -161,20 +161,28 @@ class Annotator:
 
         Raises:
             EndpointError: nobody can be asked, or too many calls in a row have failed.
+            ProactError: whatever else ends it: a cassette without the answer, a session that cannot be written.
         """
         before = store.said_by(self.annotator)
         known = {said.asked: said for said in before.values() if not again or said.status == "annotated"}
         asking: dict[str, asyncio.Future[Annotation | None]] = {}
         coming = iter(events)
+        faults: list[ProactError] = []
 
         async def worker() -> None:
-            for event in coming:  # shared: each takes the next
-                await self._one(store, event, before, known, asking, tally)
-                done()
+            try:
+                for event in coming:  # shared: each takes the next
+                    await self._one(store, event, before, known, asking, tally)
+                    done()
+            except ProactError as fault:  # of several at once the first is told, and not a group of them
+                faults.append(fault)
+                group.cancel_scope.cancel()
 
         async with task_group() as group:
             for _ in range(min(self._at_once, len(events))):
                 group.start_soon(worker)
+        if faults:
+            raise faults[0]
 
     async def _one(self, store: Store, event: Target, before: Mapping[int, Annotation],
                    known: Mapping[str | None, Annotation], asking: dict[str, asyncio.Future[Annotation | None]],

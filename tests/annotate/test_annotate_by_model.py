@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,9 @@ import pytest
 from simulator.annotate.ask import Annotator, Tally
 from simulator.annotate.sample import targets
 from simulator.annotate.store import Annotation, Store
-from simulator.core.errors import InputError
+from simulator.core.errors import CassetteMiss, InputError, ProactError
 from simulator.core.types import ImageRef
-from simulator.endpoint.types import EndpointError
+from simulator.endpoint.types import EndpointError, Message, Reply
 from simulator.session.store import Writer
 from tests.annotate.studies import CHAT, DAY, honest, rows, said_event, said_intent, session, without_annotations
 from tests.answering import Answering, Said
@@ -196,6 +198,38 @@ async def test_hopeless_calls_end_soon_and_keep_what_came_before(tmp_path: Path,
     with Store(folder) as store, pytest.raises(EndpointError):
         await Annotator(model, "m2", at_once=1).annotate(store, events, Tally())
     assert len(model.asked) == n
+
+
+class Together(Answering):
+    """Answers when all of so many have asked."""
+
+    def __init__(self, n: int, fault: ProactError) -> None:
+        super().__init__("")
+        self._n, self._fault, self._all = n, fault, asyncio.Event()
+
+    async def chat(self, messages: Sequence[Message], **how: Any) -> Reply:
+        self.asked.append(messages)
+        if len(self.asked) >= self._n:
+            self._all.set()
+        await self._all.wait()
+        raise self._fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "n"),
+    [
+        (EndpointError("unauthorized", "no"), 4),
+        (EndpointError("connection", "no"), 4),
+        (EndpointError("server", "no"), 8),
+        (CassetteMiss("no such call"), 4),
+    ],
+)
+async def test_several_that_fail_at_once_end_it_with_the_one_error(tmp_path: Path, fault: ProactError, n: int) -> None:
+    folder = session(tmp_path / "s", [("code", f"file {i}", 2) for i in range(12)], pictures=False)
+    _, events, _ = targets(folder)
+    with Store(folder) as store, pytest.raises(type(fault)) as caught:
+        await Annotator(Together(n, fault), "m1", at_once=n).annotate(store, events, Tally())
+    assert caught.value is fault
 
 
 async def test_a_request_that_the_server_refuses_is_no_answer_about_the_event(tmp_path: Path) -> None:

@@ -73,3 +73,15 @@ def test_a_server_at_fault_leaves_nothing_made_up_and_tells_no_key(
     assert said == ([] if status is None else [("unannotated", status, None, None)])
     assert KEY not in done.out + done.err
     assert KEY.encode() not in (tmp_path / "s" / "session.db").read_bytes()
+
+
+@pytest.mark.parametrize("fault", ["echoes_key_401", "not_there", "fails"])
+def test_several_questions_at_once_that_fail_are_one_sentence(proact: Any, tmp_path: Path, fault: str) -> None:
+    session(tmp_path / "s", [("code", f"file {i}", 2) for i in range(12)], pictures=False)
+    with FaultServer() as server:
+        given = {"OPENAI_BASE_URL": server.url(fault), "OPENAI_API_KEY": KEY}
+        done = proact("dataset", "annotate", "s", "--model", "m", **given)
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("proact: no annotation: ")
+    assert done.err.endswith("what came before is kept, the same command goes on\n")
