@@ -22,6 +22,7 @@ __all__ = ["audit"]
 
 _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
 _COLUMNS = ("session", "event", "at_s", "seconds", "app", "title", "pictures", "assistance", "intention")
+_NEEDED = ("session", "event", "assistance", "intention")
 
 
 def audit(
@@ -145,18 +146,20 @@ def _pictures(folder: Path, one: Drawn) -> list[str]:
 
 
 def _take_answers(file: Path, drawn: Sequence[tuple[Path, Drawn]], name: str) -> None:
-    """Keep the answers of a filled in table; rows without one are left for later.
+    """Keep the answers of a filled in table, all or none of them; rows without one are left for later.
 
     Raises:
-        InputError: an event that is not in the sample, or an answer that is none.
+        InputError: a column that is not there, an event that is not in the sample, an answer that is none, or two to
+            one event that differ.
     """
     from simulator.core.files import csv_rows
 
     wanted = {(one.session, _key(one)): (folder, one) for folder, one in drawn}
-    for number, row in csv_rows(file):
+    answers: dict[tuple[str, str], tuple[int, bool, str | None]] = {}
+    for number, row in csv_rows(file, _NEEDED):
         where = f"{file}, line {number}"
-        asked = wanted.get((row.get("session", ""), row.get("event", "")))
-        if asked is None:
+        event = row.get("session", ""), row.get("event", "")
+        if event not in wanted:
             raise InputError(
                 where, "not an event of this sample; the draw depends on --sample, --seed and the sessions"
             )
@@ -164,7 +167,13 @@ def _take_answers(file: Path, drawn: Sequence[tuple[Path, Drawn]], name: str) ->
             continue
         if word not in ("yes", "no"):
             raise InputError(where, "yes, no, or empty", field="assistance", value=word)
-        _keep(*asked, name, word == "yes", _intention(where, row.get("intention", "")))
+        intention = _intention(where, row.get("intention", ""))
+        said = word == "yes", intention if word == "yes" else None
+        first, *before = answers.setdefault(event, (number, *said))
+        if tuple(before) != said:
+            raise InputError(where, f"another answer to the event of line {first}; one answer an event is wanted")
+    for event, (_, assistance, intention) in answers.items():
+        _keep(*wanted[event], name, assistance, intention)
 
 
 def _intention(where: str, text: str) -> str | None:
@@ -185,7 +194,7 @@ def _keep(folder: Path, one: Drawn, name: str, assistance: bool, intention: str 
     with Store(folder) as store:
         store.put(
             one.target,
-            Annotation(name, "person", "annotated", assistance=assistance, intention=intention if assistance else None),
+            Annotation(name, "person", "annotated", assistance=assistance, intention=intention),
         )
 
 

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +64,16 @@ def json_lines(path: Path, *, keys_once: bool = False) -> Iterator[tuple[int, An
         yield number, value
 
 
-def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def csv_rows(path: Path, needed: Sequence[str] = ()) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a table with a head, with the numbers of the lines on which they end; empty fields are left out.
 
+    Args:
+        path: the file.
+        needed: columns that the head must name.
+
     Raises:
-        InputError: see ``read_text``; a row with more fields than the head names, or that is no CSV.
+        InputError: see ``read_text``; a column that is needed and not there, a row with more fields than the head
+            names, or that is no CSV.
     """
     csv.field_size_limit(_LONGEST_FIELD)
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
@@ -76,6 +81,9 @@ def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         for name, n in Counter(reader.fieldnames or ()).items():
             if n > 1:
                 raise InputError(path, "each column once", field=name)
+        for name in needed:
+            if name not in (reader.fieldnames or ()):
+                raise InputError(path, f"a table with the columns {', '.join(needed)} is wanted; it has no {name}")
         for row in reader:
             if None in row:
                 raise InputError(f"{path}, line {reader.line_num}", "more fields than the head names")

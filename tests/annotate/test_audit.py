@@ -218,6 +218,50 @@ def test_an_answer_that_is_none_is_named_with_its_line(
         audit([study], answers=file)
 
 
+def table_of(file: Path, *lines: str) -> Path:
+    file.write_text("".join(f"{line}\n" for line in lines))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("lines", "missing"),
+    [
+        ((), "session"),
+        (("session,event,intention", "s,2,Translation"), "assistance"),
+        (("session,event,assistance", "s,2,yes"), "intention"),
+        (("event,assistance,intention", "2,yes,"), "session"),
+        (("session;event;assistance;intention", "s;2;yes;"), "session"),
+    ],
+)
+def test_a_table_that_is_none_is_not_taken_for_nobodys_answer(
+    study: Path, tmp_path: Path, lines: Sequence[str], missing: str
+) -> None:
+    with pytest.raises(InputError, match=f"session, event, assistance, intention is wanted; it has no {missing}"):
+        audit([study], answers=table_of(tmp_path / "q.csv", *lines))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("yes,Translation", "no,"), ("yes,Translation", "yes,Summarization"), ("yes,", "yes,Translation")],
+)
+def test_two_answers_to_one_event_that_differ_are_named_and_none_is_kept(
+    study: Path, tmp_path: Path, one: str, other: str
+) -> None:
+    head = "session,event,assistance,intention"
+    file = table_of(tmp_path / "q.csv", head, "s,1,no,", f"s,2,{one}", "s,3,no,", f"s,2,{other}")
+    with pytest.raises(InputError, match=r"line 5: another answer to the event of line 3"):
+        audit([study], answers=file)
+    assert not rows(study, "SELECT 1 FROM annotations WHERE source = 'person'")
+
+
+def test_one_answer_given_twice_is_one(study: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    head = "session,event,assistance,intention"
+    file = table_of(tmp_path / "q.csv", head, "s,2,Yes,translation", "s,2,,", "s,2,yes,Translation")
+    assert audit([study], answers=file, json=True) == 0
+    found = told(capfd)
+    assert (found["assistance"]["n"], found["unanswered"]) == (1, 3)
+
+
 def test_whose_annotations_are_meant_is_asked_where_there_are_several(study: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nothing is annotated there"):
         audit([session(tmp_path / "t")], json=True)
