@@ -9,7 +9,7 @@ default. Answers are kept by content, so scoring again costs nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from hashlib import sha256
@@ -36,6 +36,7 @@ _PROMPT = Path(__file__).parent / "prompts" / "judge.md"
 _MOST = 40  # lines of a list in one question
 _LONGEST = 400  # characters of a line
 _HOPELESS = ("unauthorized", "not_found", "connection")
+_IN_A_ROW = 5  # questions without an answer: nobody is there
 _PAIR = {
     "type": "object",
     "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
@@ -64,17 +65,20 @@ class Judge:
         sent: decoding and whatever else bears on its answers, for the keys.
         kept: a file of JSON lines where verdicts are kept by content; it holds hashes and numbers, no texts.
         prompt: the file with its instructions.
+        asking: told before each question how many were asked by then, this one among them, and how many of them
+            brought no answer.
     """
 
     def __init__(self, model: Model, name: str, *, sent: Mapping[str, Any] | None = None, kept: Path | None = None,
-                 prompt: Path = _PROMPT) -> None:  # fmt: skip
+                 prompt: Path = _PROMPT, asking: Callable[[int, int], None] | None = None) -> None:  # fmt: skip
         self._model, self._model_name, self._sent, self._kept = model, name, dict(sent or {}), kept
         self._prompt = prompt.read_text(encoding="utf-8")
         self.prompt_hash = sha256(self._prompt.encode()).hexdigest()[:12]
         self._verdicts = {} if kept is None else _read(kept)
         self._stack = ExitStack()
         self._portal: BlockingPortal | None = None
-        self.n_asked = self.n_known = 0
+        self._asking, self._lame = asking or (lambda asked, failed: None), 0
+        self.n_asked = self.n_known = self.n_failed = 0
 
     @property
     def name(self) -> str:
@@ -106,7 +110,7 @@ class Judge:
 
         Raises:
             JudgeFailed: no verdict that can be read.
-            EndpointError: nobody can be asked at all.
+            EndpointError: nobody can be asked at all, or too many questions in a row brought no answer.
         """
         found: set[tuple[int, int]] = set()
         for i in range(0, len(a), _MOST):
@@ -139,12 +143,18 @@ class Judge:
         why = ""
         for _ in range(2):
             self.n_asked += 1
+            self._asking(self.n_asked, self.n_failed)
             try:
                 reply = self._portal.call(partial(self._model.chat, messages, schema=SCHEMA))
             except EndpointError as error:
                 if error.kind in _HOPELESS or (error.kind == "refused" and error.status is not None):
                     raise  # with a status it is the request that is wrong, without one the model declined
+                self.n_failed += 1
+                self._lame += 1
+                if self._lame >= _IN_A_ROW:
+                    raise
                 raise JudgeFailed(f"the judge gave no answer ({error.kind})") from None
+            self._lame = 0
             try:
                 return _pairs(reply.text, n_a, n_b)
             except ValueError as error:

@@ -11,14 +11,18 @@ from cyclopts import Parameter
 
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, plain
+from simulator.core.durations import parse_duration, show_duration
 from simulator.core.errors import Exit, UsageError
 from simulator.core.types import SECOND
 from simulator.play.scoring import score_folder
+from simulator.timing.clock import real_ns
 
 if TYPE_CHECKING:
     from scorers.judge import Judge
 
 __all__ = ["score"]
+
+_NOW_AND_THEN_NS = 10 * SECOND
 
 
 def score(
@@ -38,6 +42,7 @@ def score(
     judge_base_url: Annotated[
         str | None, Parameter(help="Its OpenAI-compatible server; default OPENAI_BASE_URL. The key: OPENAI_API_KEY.")
     ] = None,
+    judge_timeout: Annotated[str, Parameter(help="Of one of its answers, with all retries.")] = "60s",
     json: Annotated[
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
@@ -45,7 +50,7 @@ def score(
     """Score a run again from its logs and its truth, without its agent."""
     voice = Voice(as_json=json)
     own = gate is None and scorer is None and truth is None
-    with _judge(run, judge_model, judge_base_url) as judge:
+    with _judge(run, judge_model, judge_base_url, judge_timeout, voice) as judge:
         scores = score_folder(run, gate, scorer, truth=truth, judge=judge, save=own)
     voice.say(ScoreTable({run.name: scores}))
     for sentence in (broken := invalid(run)):
@@ -57,9 +62,9 @@ def score(
 
 
 @contextmanager
-def _judge(run: Path, model: str | None, base_url: str | None) -> Iterator[Judge | None]:
+def _judge(run: Path, model: str | None, base_url: str | None, timeout: str, voice: Voice) -> Iterator[Judge | None]:
     """The judge, if one is named. Its verdicts stay in the run folder, so that scoring again asks for nothing twice."""
-    if model is None:
+    if model is None or not model.strip():
         if base_url is not None:
             raise UsageError("--judge-base-url needs --judge-model: a verdict names who gave it")
         yield None
@@ -67,10 +72,49 @@ def _judge(run: Path, model: str | None, base_url: str | None) -> Iterator[Judge
     from scorers.judge import KEPT, Judge
     from simulator.endpoint import Endpoint, EndpointError, ModelChoice
 
-    patience = 300 * SECOND  # models that think long; nothing here is charged
+    patience = _duration(timeout)  # of silence too: models that think long; nothing here is charged
     choice = ModelChoice(model=model, base_url=base_url, timeout_ns=patience, idle_timeout_ns=patience)
+    asking = _Asking(voice, model, patience)
     try:
-        with Judge(Endpoint(choice, scope="judge"), model, sent=choice.decoding, kept=run / KEPT) as judge:
+        with (
+            Judge(
+                Endpoint(choice, scope="judge"), model, sent=choice.decoding, kept=run / KEPT, asking=asking
+            ) as judge,
+            asking.bar,
+        ):
             yield judge
     except EndpointError as error:
-        raise UsageError(f"the judge cannot be asked: {error.sentence}") from error
+        raise UsageError(f"the judge cannot be asked: {error.sentence}; verdicts that came are kept") from error
+
+
+def _duration(text: str) -> int:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--judge-timeout: {error}") from error
+
+
+class _Asking:
+    """Says how far the judge is: a line that stays where stderr is a terminal, else a sentence now and then."""
+
+    def __init__(self, voice: Voice, model: str, patience_ns: int) -> None:
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+        self._voice, self._model, self._patience_ns, self._told_ns = voice, model, patience_ns, 0
+        self.bar = Progress(*columns, console=voice.progress, transient=True, disable=not voice.progress.is_terminal)
+        self._task = self.bar.add_task("", total=None, visible=False)
+
+    def __call__(self, n_asked: int, n_failed: int) -> None:
+        """See ``scorers.judge.Judge``."""
+        said = f"judge: question {n_asked}" + (f", {n_failed} before it without an answer" if n_failed else "")
+        self.bar.update(self._task, description=said, visible=True)
+        now = real_ns()
+        if n_asked == 1:
+            patience = show_duration(self._patience_ns)
+            self._voice.tell(f"asking {self._model}, the judge; an answer may take {patience} (--judge-timeout)")
+        elif self._voice.progress.is_terminal or now - self._told_ns < _NOW_AND_THEN_NS:
+            return
+        else:
+            self._voice.tell(said)
+        self._told_ns = now

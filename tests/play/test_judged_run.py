@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from simulator.privacy.items import Item
 from simulator.privacy.span import Span
 from simulator.session.store import Writer
 from tests.answering import Answering
+from tests.endpoint.faults import FaultServer
 
 SCENARIO = """
 session: session
@@ -93,3 +95,37 @@ def test_the_command_says_what_is_missing(study: Path) -> None:
     with pytest.raises(UsageError, match=r"the judge cannot be asked: .*cannot be reached"):
         score(folder, scorer=["pira:matcher=judge"], judge_model="m", judge_base_url="http://127.0.0.1:9/v1")
     assert not (folder / KEPT).exists()
+
+
+def test_a_judge_that_stalls_is_waited_for_as_long_as_was_said(study: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from simulator.cli.score import score
+
+    folder = played(study)
+    capfd.readouterr()
+    with FaultServer() as server:
+        asked: dict[str, Any] = {"judge_model": "m", "judge_base_url": server.url("mute")}
+        assert score(folder, scorer=["pira:matcher=judge"], judge_timeout="40ms", **asked) == 0
+        out, err = capfd.readouterr()
+        assert "asking m, the judge; an answer may take 40ms (--judge-timeout)" in err
+        assert "the judge gave no answer (timeout)" in out
+        with pytest.raises(UsageError, match="--judge-timeout: 'soon' is not a duration"):
+            score(folder, judge_timeout="soon", **asked)
+
+
+def test_without_a_word_a_judge_has_60_s_and_is_told_of_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from simulator.cli import score as command
+    from simulator.cli.speak import Voice
+
+    assert inspect.signature(command.score).parameters["judge_timeout"].default == "60s"
+    now = iter(range(5 * SECOND, 1000 * SECOND, 5 * SECOND))
+    monkeypatch.setattr(command, "real_ns", lambda: next(now))
+    asking = command._Asking(Voice(as_json=True), "m", 60 * SECOND)
+    for n in range(1, 6):
+        asking(n, n // 3)
+    assert capfd.readouterr().err.splitlines() == [
+        "asking m, the judge; an answer may take 60s (--judge-timeout)",
+        "judge: question 3, 1 before it without an answer",
+        "judge: question 5, 1 before it without an answer",
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scorers.base import Unit, score_run
-from scorers.judge import Judge
+from scorers.judge import Judge, JudgeFailed
 from scorers.pira import Entry
 from simulator.core.errors import UsageError
 from simulator.endpoint.types import EndpointError
@@ -101,6 +102,28 @@ def test_a_sample_without_a_verdict_leaves_no_figure(answers: Sequence[Said]) ->
     assert told["details"]["S_final"]["reason"].startswith("1 of 2 samples unjudged: the judge")
     assert told["units"]["t"]["scores"]["FPS"] == 0
     assert "unjudged" in told["units"]["s"]["intents"]
+
+
+def test_whoever_waits_is_told_before_each_question(tmp_path: Path) -> None:
+    said: list[tuple[int, int, int]] = []
+    model = Answering("no", "no", EndpointError("timeout", "late"), NONE)
+    with Judge(model, "m", asking=lambda asked, failed: said.append((asked, failed, len(model.asked)))) as judge:
+        for name in "abc":
+            with suppress(JudgeFailed):
+                judge.same(None, [name], ["x"])
+    assert said == [(1, 0, 0), (2, 0, 1), (3, 0, 2), (4, 1, 3)]
+
+
+def test_after_five_questions_in_a_row_without_an_answer_nobody_is_asked_any_more() -> None:
+    late = EndpointError("timeout", "late")
+    model = Answering(*[late] * 4, NONE, late)
+    with Judge(model, "m") as judge:
+        for n in range(9):
+            with suppress(JudgeFailed):
+                judge.same(None, [str(n)], ["x"])
+        with pytest.raises(EndpointError, match="late"):
+            judge.same(None, ["9"], ["x"])
+    assert judge.n_asked == 10
 
 
 def test_nobody_to_ask_ends_the_scoring() -> None:
