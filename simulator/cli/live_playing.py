@@ -25,6 +25,7 @@ from simulator.cli.speak import Voice, plain
 from simulator.cli.watching import Spectator, terminal, titled
 from simulator.core.errors import Exit, InputError, ProactError, UsageError
 from simulator.core.types import MS, SECOND
+from simulator.endpoint.holding import recording
 from simulator.endpoint.types import ModelChoice, shown_url
 from simulator.play.assemble import Choice, duration
 from simulator.play.live import LiveFolder, play_live
@@ -91,7 +92,8 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
     run = _Run(place, options, voice, gate, feed, limit, model, seen=own is not None)
     undo = titled(OWN_MARK, own)
     try:
-        played = anyio.run(run.play)
+        with recording(model):
+            played = anyio.run(run.play)
     except InputError:
         if (why := unrecorded(feed.recorder.facts)) is None:
             raise

@@ -109,6 +109,7 @@ class ModelOptions:
 
         Raises:
             UsageError: a value that cannot be.
+            InputError: what is to be recorded into is no cassette.
         """
         names = (
             "model",
@@ -123,6 +124,8 @@ class ModelOptions:
             "image_side",
         )
         said = {name: getattr(self, name) for name in names} | {"seed": self.model_seed}
+        if not (self.model or "").strip():
+            said["model"] = None
         chosen = {name: value for name, value in said.items() if value is not None}
         if self.extra_body is not None:
             chosen["extra_body"] = _json_object(self.extra_body)
@@ -132,13 +135,26 @@ class ModelOptions:
             return None
         from simulator.endpoint.types import ModelChoice  # --help does without
 
-        return ModelChoice(**chosen)
+        choice = ModelChoice(**chosen)
+        _check_reach(choice)
+        return choice
+
+
+def _check_reach(choice: ModelChoice) -> None:
+    """What would be found out only when the first unit is played, or when the screen is seen already."""
+    from simulator.endpoint.address import check_address
+    from simulator.endpoint.cassette import check_begins
+
+    if choice.base_url:
+        check_address(choice.base_url, choice.key_variable)
+    if choice.cassette is not None and choice.record:
+        check_begins(choice.cassette, to_record=True)
 
 
 def _json_object(text: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise UsageError(f"--extra-body {quote(text)}: a JSON object is wanted, such as '{{\"top_k\": 20}}'")

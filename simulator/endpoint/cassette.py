@@ -20,6 +20,7 @@ from typing import Any
 
 from simulator.core.errors import CassetteMiss, InputError, ProactError
 from simulator.endpoint.asking import canonical
+from simulator.endpoint.holding import Hold
 
 __all__ = ["SCHEMA", "Cassette", "Recorder", "cassette_digest", "check_begins", "key_of", "load"]
 
@@ -175,17 +176,27 @@ def _check_head(path: Path, said: Any) -> None:
         )
 
 
-def check_begins(path: Path) -> None:
+def check_begins(path: Path, *, to_record: bool = False) -> None:
     """Whether a file begins as a cassette does: soon told, before a run begins.
+
+    Args:
+        path: the file.
+        to_record: calls are to be added: it need not be there, and may be empty or cut off within its head.
 
     Raises:
         InputError: it does not.
     """
+    if to_record and not path.exists():
+        return
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise InputError(path, "not a file, so no cassette")
         with path.open("rb") as file:
             first = file.readline(4096)
     except OSError as error:
         raise InputError(path, f"no cassette can be read there ({error.strerror})") from error
+    if to_record and len(first) < len(_HEAD) and _HEAD.startswith(first):
+        return
     try:
         said = json.loads(first)
     except (ValueError, RecursionError):
@@ -215,7 +226,7 @@ class Recorder:
     """Writes calls to the end of a cassette, in a thread of its own, so that recording costs no decision time.
 
     Args:
-        path: the file; made with its folder when the first call comes.
+        path: the file; made with its folder by ``begin``, or when the first call comes.
     """
 
     def __init__(self, path: Path) -> None:
@@ -223,6 +234,24 @@ class Recorder:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="cassette")
         self._last: Future[None] | None = None
         self._failed: str | None = None
+        self._hold: Hold | None = None
+        self._beginning = threading.Lock()
+
+    def begin(self) -> None:
+        """Keep other processes from recording into it, until ``close``; blocks, twice does no harm.
+
+        Raises:
+            UsageError: one does already.
+            ProactError: it cannot be written.
+        """
+        with self._beginning:
+            if self._hold is None:
+                self._hold = Hold(self._path)
+
+    @property
+    def begun(self) -> bool:
+        """Whether others are kept away."""
+        return self._hold is not None
 
     def keep(self, asked: Mapping[str, Any], scope: str, nth: int, answer: Mapping[str, Any]) -> None:
         """Have a call written.
@@ -251,6 +280,8 @@ class Recorder:
             ProactError: one could not be written.
         """
         self._writer.shutdown()
+        if self._hold is not None:
+            self._hold.release()
         self.check()
 
     def _write(self, line: bytes) -> None:

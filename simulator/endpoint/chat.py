@@ -54,7 +54,7 @@ class Endpoint:
 
     Raises:
         UsageError: no server is named, though one is to be asked.
-        InputError: there is no such cassette, or the prices cannot be read.
+        InputError: there is no such cassette, what is to be recorded into is none, or the prices cannot be read.
     """
 
     def __init__(self, choice: ModelChoice, *, scope: str = "") -> None:
@@ -66,7 +66,9 @@ class Endpoint:
             check_begins(choice.replays)
         else:
             self._transport = Transport(choice)
-            self._recorder = None if choice.cassette is None else Recorder(choice.cassette)
+            if choice.cassette is not None:
+                check_begins(choice.cassette, to_record=True)
+                self._recorder = Recorder(choice.cassette)
         self._prices: Mapping[str, Price] = {} if choice.prices is None else read_prices(choice.prices)
         self._limit = Limit(choice.concurrency)
         self._pictures = Pictures(choice.image_side, choice.image_quality)
@@ -120,6 +122,8 @@ class Endpoint:
             await asyncio.to_thread(self._recorder.close)
 
     async def __aenter__(self) -> Endpoint:
+        if self._recorder is not None:
+            await asyncio.to_thread(self._recorder.begin)
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -138,6 +142,7 @@ class Endpoint:
             await self._replay(call, question, nth)
             self._ended(call)
         else:
+            await self._begin(call)
             try:
                 await self._within_the_limit(call, work)
             finally:  # also when it is cancelled
@@ -282,6 +287,14 @@ class Endpoint:
             raise EndpointError("refused", f"picture {number} cannot be sent: {error.want}") from None
 
     # ------------------------------------------------------------------ the cassette
+
+    async def _begin(self, call: Call) -> None:
+        if self._recorder is None or self._recorder.begun:
+            return
+        try:
+            await asyncio.to_thread(self._recorder.begin)
+        except ProactError as error:
+            raise _told(call.meter, error) from None
 
     def _keep(self, call: Call, question: Question, nth: int) -> None:
         if self._recorder is None:

@@ -7,7 +7,7 @@ import asyncio
 import aiohttp
 
 from simulator.core.types import SECOND
-from simulator.endpoint.answer import Gathered, parsed
+from simulator.endpoint.answer import Gathered, apart, parsed
 from simulator.endpoint.call import Call
 from simulator.endpoint.redact import holds_key, shown
 from simulator.endpoint.sse import Events, TooLong
@@ -31,7 +31,18 @@ async def read_answer(response: aiohttp.ClientResponse, call: Call, transport: T
     """
     key = transport.key
     got = call.gathered = Gathered(lambda words: shown(words, key))
-    kind = response.content_type
+    try:
+        await _read(response, call, transport, idle_ns)
+    finally:  # also of what came of an answer that broke off
+        leaks = _thrown_away(got, key)
+    if leaks:
+        said = "the answer repeats the key that was sent with the question, or a piece of it: it is thrown away"
+        raise EndpointError("refused", said)
+    got.check()
+
+
+async def _read(response: aiohttp.ClientResponse, call: Call, transport: Transport, idle_ns: int) -> None:
+    got, kind, key = call.gathered, response.content_type, transport.key
     if kind == "application/json":
         got.add(parsed(await transport.whole(response)), real_ns() - call.began_ns)
         call.notes.append("not_streamed")
@@ -41,11 +52,17 @@ async def read_answer(response: aiohttp.ClientResponse, call: Call, transport: T
     else:
         raise EndpointError("bad_json", f"{transport.where} answered with {shown(kind, key, 40)}, not with events")
     call.done_ns = call.done_ns or real_ns() - call.began_ns
-    said = "".join(text for _, _, text in got.pieces)
-    if holds_key(f"{said}\n{got.model}\n{got.finish}", key):
-        got.pieces, got.model, got.finish = [], None, None
-        raise EndpointError("refused", "the answer repeats the key that was sent with the question: it is thrown away")
-    got.check()
+
+
+def _thrown_away(got: Gathered, key: str | None) -> bool:
+    """Whether the answer told the key or a piece of it; nothing of it is then left."""
+    if key is None:
+        return False
+    raw = ("".join(said for _, kind, said in got.pieces if kind == which) for which in "tr")
+    if not holds_key("\n".join([*raw, *apart(got.pieces), f"{got.model}\n{got.finish}"]), key):
+        return False
+    got.pieces, got.model, got.finish = [], None, None
+    return True
 
 
 async def _stream(response: aiohttp.ClientResponse, call: Call, idle_s: float) -> None:

@@ -1,7 +1,7 @@
 """One HTTP request to a model server: what it answered, or why it did not, as one of the kinds of ``EndpointError``.
 
 No redirect is followed and no proxy of the environment is used, since the screen of a person and a key go along. What a
-server says is blotted of the key; what a library says is not repeated at all, since addresses may hold a password.
+server says is blotted of the key; what a library says is not repeated at all: it may hold anything.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import aiohttp
 
 from simulator.core.errors import UsageError, quote
 from simulator.core.operators import operators
+from simulator.endpoint.address import check_address
 from simulator.endpoint.answer import error_text, parsed
 from simulator.endpoint.redact import shown
 from simulator.endpoint.retry import is_again, retry_after_ns
@@ -38,23 +39,14 @@ def base_url_of(choice: ModelChoice) -> str:
     """Where the server is, by the choice or by ``OPENAI_BASE_URL``; nothing is ever sent where nobody said.
 
     Raises:
-        UsageError: neither says, or it is no address.
+        UsageError: neither says, or it is no address, or one with a password in it.
     """
     url = choice.base_url or os.environ.get("OPENAI_BASE_URL")
     if not url:
         raise UsageError(
             "no model server is named: give --base-url or OPENAI_BASE_URL (such as http://127.0.0.1:8000/v1)"
         )
-    try:
-        parts = urlsplit(url)
-        here, _ = parts.hostname, parts.port
-    except ValueError:
-        here = None
-    if here is None or parts.scheme not in ("http", "https") or parts.query or parts.fragment:
-        raise UsageError(
-            f"the model server's address {quote(shown_url(url))} is not of the form http://host:port/v1 "
-            f"(keys go into {choice.key_variable})"
-        )
+    check_address(url, choice.key_variable)
     return url.rstrip("/")
 
 

@@ -7,6 +7,7 @@ here holds a key: keys are read from the environment when a call is made.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -15,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 from urllib.parse import urlsplit, urlunsplit
 
-from simulator.core.errors import ProactError, UsageError
+from simulator.core.errors import ProactError, UsageError, quote
 from simulator.core.types import SECOND, ImageRef
 
 if TYPE_CHECKING:
@@ -47,17 +48,23 @@ ERROR_KINDS: tuple[str, ...] = get_args(ErrorKind)
 _RECIPE = ("image_side", "image_quality")
 _DECODING = ("temperature", "top_p", "max_tokens", "seed")
 _PATIENCE = ("timeout_ns", "idle_timeout_ns", "max_retries", "concurrency")
+_OURS = {
+    "messages": "they are what is asked",
+    "model": "name it with --model",
+    "stream": "answers are always streamed",
+}
+"""What no extra field may replace, with the way out."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
     """Everything that a run says about the model it asks. No key is in it: ``key_variable`` names where one is read.
 
-    ``model`` None asks the server for the one it serves; ``base_url`` None reads ``OPENAI_BASE_URL``. Decoding that is
-    None is the provider's default: nothing is sent. ``image_side`` is the longest side of a picture in pixels,
-    ``image_quality`` that of its JPEG. ``timeout_ns`` bounds a call with all of its retries, ``idle_timeout_ns`` the
-    silence of a stream. ``cassette`` is a file to replay calls from, or, with ``record``, to keep them in. ``prices``:
-    see ``endpoint.prices``; without, a cost is unknown unless the server tells it.
+    ``model`` None (or blank) asks the server for the one it serves; ``base_url`` None reads ``OPENAI_BASE_URL``.
+    Decoding that is None is the provider's default: nothing is sent. ``image_side`` is the longest side of a picture in
+    pixels, ``image_quality`` that of its JPEG. ``timeout_ns`` bounds a call with all its retries, ``idle_timeout_ns``
+    the silence of a stream. ``cassette`` is a file to replay calls from, or, with ``record``, to keep them in.
+    ``prices``: see ``endpoint.prices``; without, a cost is unknown unless the server tells it.
     """
 
     model: str | None = None
@@ -79,12 +86,19 @@ class ModelChoice:
     prices: Path | None = None
 
     def __post_init__(self) -> None:
+        if self.model is not None and not self.model.strip():
+            object.__setattr__(self, "model", None)  # a variable of a script that was never set
+        if self.model is not None and not self.model.isprintable():
+            raise UsageError(f"the model's name {quote(self.model)} holds control characters")
         if self.record and self.cassette is None:
             raise UsageError("to record, name the cassette to record into (--cassette FILE)")
+        _check_extra(self.extra_body)
         for name, least, most in (("timeout_ns", 1, None), ("idle_timeout_ns", 1, None), ("max_retries", 0, 100),
                                   ("concurrency", 1, 1000), ("image_side", 16, 16384), ("image_quality", 1, 100),
                                   ("temperature", 0, None), ("top_p", 0, 1), ("max_tokens", 1, None)):  # fmt: skip
             value = getattr(self, name)
+            if value is not None and not math.isfinite(value):
+                raise UsageError(f"{name.removesuffix('_ns')} of the model must be a finite number, not {value}")
             if value is not None and not (least <= value and (most is None or value <= most)):
                 bound = f"at least {least}" if most is None else f"from {least} to {most}"
                 raise UsageError(f"{name.removesuffix('_ns')} of the model must be {bound}")
@@ -225,6 +239,18 @@ class Model(Protocol):
     async def close(self) -> None:
         """Free the connections."""
         ...
+
+
+def _check_extra(extra: Mapping[str, Any]) -> None:
+    if not isinstance(extra, Mapping) or not all(isinstance(name, str) for name in extra):
+        raise UsageError("extra_body of the model must be a JSON object")
+    for name, why in _OURS.items():
+        if name in extra:
+            raise UsageError(f"extra_body of the model must not hold '{name}': {why}")
+    try:
+        json.dumps(extra, allow_nan=False, default=dict)
+    except (ValueError, TypeError, RecursionError):
+        raise UsageError("extra_body of the model must be JSON, without NaN or Infinity") from None
 
 
 def shown_url(url: str | None) -> str | None:

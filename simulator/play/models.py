@@ -69,9 +69,13 @@ def asking(choice: Choice, agent: Maker, memory: Maker, model: ModelChoice) -> M
     Raises:
         UsageError: a model was chosen, and nobody here would ask it; charges are to be recorded ones, and nothing is
             recorded.
-        InputError: the cassette cannot be read.
+        InputError: the cassette cannot be read, or what is to be recorded into is none.
     """
     _check_charges(choice, agent, memory)
+    if model.record and model.cassette is not None:
+        from simulator.endpoint.cassette import check_begins  # most runs record no calls
+
+        check_begins(model.cassette, to_record=True)
     if agent.wants_model is None and memory.wants_model is None and choice.model is not None:
         raise UsageError(
             f"a model is chosen, but neither the agent '{agent.name}' nor the memory '{memory.name}' asks one"

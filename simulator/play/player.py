@@ -13,6 +13,7 @@ import anyio
 from simulator.core.errors import CassetteMiss, Exit, InputError, JournalMiss, ProactError, UsageError, nearest, quote
 from simulator.core.operators import operators
 from simulator.core.types import SECOND
+from simulator.endpoint.holding import recording
 from simulator.play.assemble import Choice, as_path, assemble, checked, twin
 from simulator.play.makers import Making, Named, agent_maker, memory_maker
 from simulator.play.scoring import read_scores, score_folder
@@ -120,9 +121,10 @@ async def play(choice: Choice, *, out: str | Path | None = None, with_twin: bool
             watcher.beat()
 
     try:
-        async with beside(beat):
-            results = await _play_units(folder, missing, watcher, interrupt)
-            lame = await _play_twins(folder, twins, interrupt)
+        with recording(choice.model):
+            async with beside(beat):
+                results = await _play_units(folder, missing, watcher, interrupt)
+                lame = await _play_twins(folder, twins, interrupt)
     except BaseException:
         folder.close("stopped")
         raise

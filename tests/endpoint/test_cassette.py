@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
@@ -15,11 +18,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from simulator.core.errors import CassetteMiss, InputError, ProactError
+from simulator.core.errors import CassetteMiss, InputError, ProactError, UsageError
+from simulator.core.lock import is_locked
 from simulator.core.types import MS, SECOND, ImageRef
 from simulator.endpoint.asking import digest_of
 from simulator.endpoint.cassette import Recorder, key_of, load
 from simulator.endpoint.chat import Endpoint
+from simulator.endpoint.holding import Hold, recording
 from simulator.endpoint.together import together
 from simulator.endpoint.types import EndpointError, Message, ModelChoice, Reply
 from simulator.timing.clock import real_ns
@@ -27,6 +32,7 @@ from simulator.timing.meter import CallMeter, ReplayMeter, SilentMeter
 from tests.endpoint.asks import HI, ask, choice, refused
 from tests.endpoint.faults import FaultServer
 
+ROOT = Path(__file__).resolve().parents[2]
 Asking = Callable[[Endpoint], Awaitable[Any]]
 
 
@@ -339,6 +345,83 @@ def test_what_cannot_be_written_is_told_and_not_a_hole(tmp_path: Path, server: F
     recorder.keep({}, "", 0, {})
     with pytest.raises(ProactError, match="the cassette cannot be written"):
         recorder.close()
+
+
+@pytest.mark.parametrize("other", ["# Notes\n", '{"kind": "run", "schema": 1}\n', "\n", "\0" * 9000])
+def test_nothing_is_recorded_into_another_file(other: str, tmp_path: Path, server: FaultServer) -> None:
+    path = tmp_path / "file"
+    path.write_text(other)
+    with pytest.raises(InputError, match="not a cassette"):
+        Endpoint(choice(server.url("ok"), cassette=path, record=True))
+    assert path.read_text() == other
+    assert not server.asked["ok"]
+
+
+def test_nothing_is_recorded_into_a_folder_or_a_pipe(tmp_path: Path, server: FaultServer) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(InputError, match="not a file"):
+            Endpoint(choice(server.url("ok"), cassette=path, record=True))
+
+
+@pytest.mark.parametrize("there", ["", '{"kind":"cassette","sch', '{"kind":"cassette","schema":1}\n'])
+def test_an_empty_file_one_cut_off_in_its_head_and_a_cassette_are_recorded_into(
+    there: str, tmp_path: Path, server: FaultServer
+) -> None:
+    path = tmp_path / "c" / "cassette.jsonl"
+    path.parent.mkdir()
+    path.write_text(there)
+    again, first = recorded(tmp_path, server.url("ok"), one)
+    recorded(tmp_path, server.url("ok"), one, scope="another")
+    assert len(load(path).entries) == 2
+    assert ask(again).text == first.text
+
+
+_ANOTHER = """
+import sys
+from pathlib import Path
+from simulator.endpoint.holding import Hold
+hold = Hold(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_two_processes_do_not_record_into_one_cassette(tmp_path: Path, server: FaultServer) -> None:
+    path = tmp_path / "new" / "cassette.jsonl"
+    asked, meter = choice(server.url("ok"), cassette=path, record=True), SilentMeter()
+    words = [sys.executable, "-c", _ANOTHER, str(path)]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as another:
+        assert another.stdout is not None
+        assert another.stdout.readline() == b"held\n"
+        with pytest.raises(UsageError, match=r"another proact records into .*: name another --cassette"):
+            ask(asked)
+
+        async def later() -> None:
+            await Endpoint(asked).chat(HI, meter=meter)
+
+        with pytest.raises(UsageError, match="another proact records into"):
+            asyncio.run(later())
+        assert isinstance(meter.fault, UsageError), "the unit ends, whatever its agent does with the error"
+        another.communicate()
+    assert not server.asked["ok"]
+    assert ask(asked).text == "Hello", "it has ended"
+
+
+def test_within_a_process_a_cassette_is_shared_until_the_last_lets_go(tmp_path: Path, server: FaultServer) -> None:
+    path = tmp_path / "cassette.jsonl"
+    asked = choice(server.url("ok"), cassette=path, record=True)
+    with recording(asked), recording(asked):
+        ask(asked)
+        ask(asked)
+        assert is_locked(path)
+    assert not is_locked(path)
+    with recording(replace(asked, record=False)), recording(None):
+        assert not is_locked(path)
+    hold = Hold(path)
+    hold.release()
+    hold.release()
+    assert not is_locked(path)
 
 
 def test_the_header_of_a_replay_names_the_cassette_by_content(tmp_path: Path, server: FaultServer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from base64 import b64decode
 from functools import partial
 from io import BytesIO
@@ -250,6 +251,44 @@ def test_embeddings_that_are_no_table_are_an_error(name: str, server: FaultServe
 def test_a_choice_that_cannot_be_meant_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         ModelChoice("m", **wrong)
+
+
+@pytest.mark.parametrize("name", ["temperature", "top_p"])
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_what_is_no_number_is_refused(name: str, value: float) -> None:
+    said: dict[str, Any] = {name: value}
+    with pytest.raises(UsageError, match=f"^{name} of the model must be a finite number"):
+        ModelChoice("m", **said)
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ({"top_k": math.nan}, "without NaN or Infinity"),
+        ({"deep": [{"er": -math.inf}]}, "without NaN or Infinity"),
+        ({"set": {1, 2}}, "must be JSON"),
+        ({1: 2}, "a JSON object"),
+        ([], "a JSON object"),
+        ({"messages": []}, "must not hold 'messages': they are what is asked"),
+        ({"model": "other"}, "must not hold 'model': name it with --model"),
+        ({"stream": False}, "must not hold 'stream': answers are always streamed"),
+    ],
+)
+def test_extra_fields_that_cannot_be_sent_or_are_ours_are_refused(extra: Any, words: str) -> None:
+    with pytest.raises(UsageError, match=f"^extra_body of the model .*{words}"):
+        ModelChoice("m", extra_body=extra)
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\t\n"])
+def test_a_blank_name_of_a_model_is_none(blank: str) -> None:
+    assert ModelChoice(blank) == ModelChoice()
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\x1b[31m", "a\x00", "a\u202eb", "m\r"])
+def test_control_characters_in_the_name_of_a_model_are_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="control characters") as caught:
+        ModelChoice(name)
+    assert str(caught.value).isprintable()
 
 
 def test_the_header_of_a_choice_tells_what_bears_on_answers() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import traceback
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.cli.options import ModelOptions
+from simulator.core.errors import UsageError
 from simulator.core.types import MS, SECOND, Decision, Observation, Offer
 from simulator.endpoint.chat import Endpoint
 from simulator.endpoint.redact import holds_key, shown
 from simulator.endpoint.types import EndpointError
 from simulator.timing.meter import CallMeter
 from tests.endpoint.asks import HI, ask, choice, refused
-from tests.endpoint.faults import FAULTS, FaultServer
+from tests.endpoint.faults import FAULTS, LAST, FaultServer, Wire, chunk, sse
 from tests.worlds import plan, play, screen
 
 KEY = "sq-Planted0Key9With8Many7Letters6"
@@ -68,6 +71,43 @@ def test_an_answer_that_repeats_the_key_is_thrown_away(server: FaultServer) -> N
     assert (error.kind, error.partial) == ("refused", "")
 
 
+@pytest.mark.parametrize("piece", [KEY[:-3], KEY[3:], KEY[5:13], KEY[:8], KEY[-8:]])
+@pytest.mark.parametrize(
+    "form", ["text", "reasoning", "around a thought", "apart", "broken off", "silent", "whole", "model"]
+)
+def test_an_answer_that_repeats_a_piece_of_the_key_is_thrown_away(
+    piece: str, form: str, tmp_path: Path, server: FaultServer
+) -> None:
+    first, then, end = f"It is {piece[:5]}", f"{piece[5:]}, is it not?", (chunk(finish="stop"), *LAST)
+    streams: dict[str, tuple[bytes, ...]] = {
+        "text": (chunk(first), chunk(then), *end),
+        "reasoning": (chunk(reasoning_content=first), chunk(reasoning_content=then), chunk("Yes."), *end),
+        "around a thought": (chunk(f"{first}<think>hm</think>{then}"), *end),
+        "apart": (chunk(first), chunk(reasoning_content="hm"), chunk(then), *end),
+        "broken off": (chunk(first), chunk(then)),
+        "model": (chunk("Yes."), sse({"model": piece, "choices": []}), chunk(finish=piece)),
+    }
+
+    async def repeats(wire: Wire) -> None:
+        if form == "whole":
+            said = {"message": {"content": first + then}, "finish_reason": "stop"}
+            await wire.whole(json.dumps({"choices": [said]}))
+        elif form == "silent":
+            await wire.begin()
+            await wire.piece(chunk(first) + chunk(then))
+            await wire.until_told()
+        else:
+            await wire.stream(*streams[form])
+
+    server.faults["repeats"] = repeats
+    tape = tmp_path / "c.jsonl"
+    asked = choice(server.url("repeats"), cassette=tape, record=True, max_retries=0, idle_timeout_ns=50 * MS)
+    error = refused(asked)
+    assert error.partial == ""
+    assert error.kind == ("idle_timeout" if form == "silent" else "refused")
+    assert piece not in told(error) + tape.read_text()
+
+
 def test_another_variable_holds_another_key(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_KEY", "other-key")
     ask(choice(server.url("ok"), key_variable="LAB_KEY"))
@@ -88,14 +128,27 @@ def test_a_key_that_no_header_can_hold_is_refused_without_being_told(
     assert not leaks(told(error))
 
 
-def test_a_password_in_the_address_is_used_and_not_told(server: FaultServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY")
-    url = server.url("fails").replace("http://", "http://someone:hunter2pass@")
-    error = refused(choice(url, max_retries=0))
-    assert server.asked["fails"][0].headers["authorization"].startswith("Basic ")
-    assert "hunter2" not in told(error) + str(choice(url).header)
-    gone = url.replace(str(server.port), "1")
-    assert "hunter2" not in told(refused(choice(gone, max_retries=0)))
+@pytest.mark.parametrize("who", ["someone:hunter2pass@", ":hunter2pass@", "hunter2pass@"])
+@pytest.mark.parametrize("key", [KEY, None])
+def test_a_password_in_the_address_is_refused_in_a_sentence_that_does_not_tell_it(
+    who: str, key: str | None, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if key is None:
+        monkeypatch.delenv("OPENAI_API_KEY")
+    url = server.url("ok").replace("http://", f"http://{who}")
+    for asked in (choice(url), choice()):  # given, and by the variable
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        with pytest.raises(UsageError, match="a user or a password in it") as caught:
+            Endpoint(asked)
+        assert "hunter2" not in str(caught.value) + str(choice(url).header)
+    with pytest.raises(UsageError, match="a user or a password in it"):
+        ModelOptions("m", url).choice()
+    assert not server.asked["ok"], "nothing was sent"
+
+
+def test_an_address_with_control_characters_is_refused() -> None:
+    with pytest.raises(UsageError, match="not of the form"):
+        Endpoint(choice("http://127.0.0.1:9/v1\x1b[31m"))
 
 
 @pytest.mark.parametrize("name", ["echoes_key_401", "echoes_key_500", "echoes_key_in_stream", "echoes_key_as_answer"])
@@ -134,4 +187,8 @@ def test_what_is_no_key_is_left_alone() -> None:
     assert shown("a\nb\x1b[31m", None) == "a�b�[31m"
     assert shown("Incorrect API key provided: sk-abcd****wxyz.", None).startswith("Incorrect API key provided: [key]")
     assert not holds_key("nothing", KEY)
+    assert not holds_key(f"{KEY[:7]} {KEY[8:15]}", KEY), "shorter pieces tell nothing"
+    assert not holds_key("Help is required.", "sk-no-key-required"), "a word is no piece of a key"
+    assert holds_key("the key is k-no-key-required", "sk-no-key-required")
+    assert not holds_key("EMPTY", "EMPTY")
     assert not holds_key("anything", None)

@@ -38,10 +38,10 @@ def test_live_and_from_a_cassette(tmp_path: Path, server: FaultServer, guarded_l
         await endpoint.close()
         return [reply.text for reply in replies]
 
-    assert asyncio.run(ask(record)) == ["Hello"] * 3
-    replay = choice(cassette=tmp_path / "c.jsonl")
     for function in guarded_loop.functions.values():
         function.can_block_in("simulator/endpoint/cassette.py", {"check_begins"})
+    assert asyncio.run(ask(record)) == ["Hello"] * 3
+    replay = choice(cassette=tmp_path / "c.jsonl")
     assert asyncio.run(ask(replay)) == ["Hello"] * 3
 
 

@@ -12,7 +12,9 @@ import pytest
 from simulator.cli import _call
 from simulator.cli.options import ModelOptions
 from simulator.core.errors import Exit, InputError, UsageError
-from simulator.core.types import MS, SECOND
+from simulator.core.lock import FolderLock, is_locked
+from simulator.core.types import MS, SECOND, SILENT
+from simulator.endpoint import Model
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice
 from simulator.play.makers import agent_maker, with_params
@@ -57,10 +59,14 @@ def log_of(played: Played) -> RunLog:
     return log
 
 
-def test_what_stands_before_the_host_of_an_address_is_nowhere(url: str, tmp_path: Path) -> None:
+def test_what_stands_before_the_host_of_an_address_is_refused_before_anything_is_written(
+    url: str, tmp_path: Path
+) -> None:
     model = ModelChoice("m", url.replace("//", "//me:hidden-word@"), max_retries=0)
-    run(DESKTOP, "zero-shot:ocr=none", out=tmp_path / "run", model=model, memory="none", policy="stride:90")
-    assert not [f for f in tmp_path.rglob("*") if f.is_file() and b"hidden-word" in f.read_bytes()]
+    with pytest.raises(UsageError, match="a user or a password in it") as caught:
+        run(DESKTOP, "zero-shot:ocr=none", out=tmp_path / "run", model=model, memory="none", policy="stride:90")
+    assert "hidden-word" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
 
 
 def no_key_in(folder: Path) -> None:
@@ -197,9 +203,55 @@ def test_options_become_a_choice_and_none_is_no_choice(tmp_path: Path) -> None:
     assert said.choice() == ModelChoice("m", "http://h/v1", 0.0, 0.5, 9, 3, {"a": 1}, max_retries=0,
                                         cassette=tmp_path / "c", record=True)  # fmt: skip
     for wrong in (ModelOptions(extra_body="[1]"), ModelOptions(extra_body="{"), ModelOptions(record=True),
-                  ModelOptions(temperature=-1.0)):  # fmt: skip
+                  ModelOptions(temperature=-1.0), ModelOptions(temperature=float("inf")),
+                  ModelOptions(extra_body='{"a": NaN}'), ModelOptions(extra_body='{"a": [1e999]}'),
+                  ModelOptions(extra_body='{"model": "m"}'), ModelOptions("a\nb")):  # fmt: skip
         with pytest.raises(UsageError):
             wrong.choice()
+    for blank in ("", "  "):
+        assert ModelOptions(blank).choice() is None
+        assert ModelOptions(blank, "http://h/v1").choice() == ModelChoice(None, "http://h/v1")
+
+
+def test_no_other_file_is_recorded_into(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    notes = tmp_path / "README.md"
+    for kept in ("# Mine\n", '{"a": 1}\n', '{"kind": "cassette"'):
+        notes.write_text(kept)
+        with pytest.raises(InputError, match="not a cassette"):
+            ModelOptions("m", url, cassette=notes, record=True).choice()
+        model = ModelChoice("m", url, cassette=notes, record=True)
+        with pytest.raises(InputError, match="not a cassette"):
+            run(DESKTOP, "zero-shot:ocr=none", out=tmp_path / "run", model=model, **SPARSE)
+        words = ["--agent", "zero-shot", "--model", "m", "--base-url", url, "--cassette", str(notes), "--record"]
+        assert _call(["run", str(DESKTOP), *words, "--out", str(tmp_path / "run")]) == Exit.USAGE
+        assert "not a cassette" in capsys.readouterr().err
+        assert notes.read_text() == kept
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_keeps_others_from_its_cassette_from_the_first_unit_to_the_last(url: str, tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    held: list[bool] = []
+
+    class Agent:
+        async def decide(self, observation: Any) -> Any:
+            held.append(is_locked(tape))
+            return SILENT
+
+        def __init__(self, model: Model) -> None: ...
+
+    model = ModelChoice("m", url, cassette=tape, record=True)
+    run(DESKTOP, Agent, out=tmp_path / "run", model=model, **SPARSE)
+    assert held
+    assert all(held)
+    assert not is_locked(tape)
+    lock = FolderLock(tape, "")
+    try:
+        with pytest.raises(UsageError, match="another proact records into"):
+            run(DESKTOP, Agent, out=tmp_path / "other", model=model, **SPARSE)
+    finally:
+        lock.release()
+    run(DESKTOP, Agent, out=tmp_path / "other", model=model, **SPARSE)
 
 
 def test_what_is_shown_becomes_parameters_of_the_agent() -> None:
