@@ -231,7 +231,7 @@ def test_without_a_screen_a_fallback_is_played_and_says_that_it_is_a_recording(t
         for i in range(3):
             writer.add(tick=i, captured_ns=i * SECOND, app_name="bash", window_title="t")
     done = proact("live", tmp_path / "demo", "--agent", "always", "--memory", "none", "--fallback", tmp_path / "past",
-                  "--json", env=bare(tmp_path))  # fmt: skip
+                  "--json", "--yes", env=bare(tmp_path))  # fmt: skip
     assert done.returncode == 0, done.stderr
     said = records(done)
     assert said[0]["event"] == "fallback"
