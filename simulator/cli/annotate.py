@@ -63,6 +63,7 @@ def annotate(
     marked with model and prompt hash; the recording stays as it is. What was annotated before is not asked again.
     Answers that cannot be read leave an event unannotated; where a server failed, call again.
     """
+    model = (model or "").strip() or None
     if (model is not None) == rules:
         raise UsageError("say who annotates: --model NAME, or --rules")
     voice = Voice(as_json=json)

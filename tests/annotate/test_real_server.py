@@ -90,6 +90,12 @@ def test_a_server_that_is_not_there_is_told_in_a_sentence_and_changes_nothing(tm
     [
         ({}, "--model NAME, or --rules"),
         ({"model": "m", "rules": True}, "--model NAME, or --rules"),
+        ({"model": " "}, "--model NAME, or --rules"),
+        ({"model": "a\nb"}, "control characters"),
+        ({"model": "m", "temperature": float("inf")}, "temperature of the model must be a finite number"),
+        ({"model": "m", "extra_body": '{"a": [NaN]}'}, "without NaN or Infinity"),
+        ({"model": "m", "extra_body": '{"stream": false}'}, "must not hold 'stream'"),
+        ({"model": "m", "base_url": "http://me:hidden@127.0.0.1:9/v1"}, "a user or a password in it"),
         ({"model": "m", "extra_body": "[1]"}, "a JSON object"),
         ({"model": "m", "extra_body": "{"}, "a JSON object"),
         ({"model": "m", "record": True, "base_url": "http://127.0.0.1:9/v1"}, "--cassette"),
