@@ -14,6 +14,7 @@ from simulator.core.errors import CassetteMiss, Exit, InputError, JournalMiss, P
 from simulator.core.operators import operators
 from simulator.core.types import SECOND
 from simulator.endpoint.holding import recording
+from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice, as_path, assemble, checked, twin
 from simulator.play.makers import Making, Named, agent_maker, memory_maker
 from simulator.play.scoring import read_scores, score_folder
@@ -108,7 +109,7 @@ async def play(choice: Choice, *, out: str | Path | None = None, with_twin: bool
     all_twins = [twin(plan) for plan in plans] if with_twin else []
     folder = RunFolder(default_folder(choice, plans) if out is None else as_path("out", out), plans, _given(choice))
     twins = [t for t in all_twins if again or not is_done(folder.twin(t.key), t)]
-    _try_first([*folder.look(again=again)[:1], *twins[:1]])
+    _try_first([*folder.look(again=again)[:1], *twins[:1]], choice.model)
     missing = folder.open(again=again)
     watcher.launched(folder, missing)
     if not missing and not twins and (before := read_scores(folder.path)) is not None:
@@ -136,13 +137,17 @@ async def play(choice: Choice, *, out: str | Path | None = None, with_twin: bool
     return Played(folder.path, _scored(folder, failed), results, _code(failed, plans))
 
 
-def _try_first(coming: Sequence[UnitPlan]) -> None:
-    """Make the first agent and memory before anything is written: what is wrong with them is mostly so with all."""
+def _try_first(coming: Sequence[UnitPlan], model: ModelChoice | None) -> None:
+    """Make the first agent and memory before a folder is made: what is wrong with them is mostly so with all. Then see
+    that nobody else records into the cassette.
+    """
     for plan in coming:
         assert isinstance(plan.agent, Making)
         assert isinstance(plan.memory, Making)
         check(plan.settings, None if plan.journal is not None else plan.agent.look())
         plan.memory.look()
+    with recording(model if coming else None):
+        pass
 
 
 async def _play_units(folder: RunFolder, missing: Sequence[UnitPlan], watcher: Watcher,

@@ -249,6 +249,7 @@ def test_a_run_keeps_others_from_its_cassette_from_the_first_unit_to_the_last(ur
     try:
         with pytest.raises(UsageError, match="another proact records into"):
             run(DESKTOP, Agent, out=tmp_path / "other", model=model, **SPARSE)
+        assert not (tmp_path / "other").exists()
     finally:
         lock.release()
     run(DESKTOP, Agent, out=tmp_path / "other", model=model, **SPARSE)
