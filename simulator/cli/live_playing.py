@@ -143,6 +143,7 @@ class _Run:
     model: ModelChoice | None = None
     seen: bool = False
     lost: bool = False
+    asked: int = 0
     warned: bool = field(default=False)
 
     async def play(self) -> Played:
@@ -162,6 +163,7 @@ class _Run:
         """Ends the recording; before there is one, all of it: the agent may take long to open."""
 
         def stop() -> None:
+            self.asked += 1
             if self.feed.recorder.now_ns() == 0:
                 interrupt.asked = True
             self.feed.recorder.stop()
@@ -182,6 +184,9 @@ class _Run:
         while True:
             await pause(_LOOK_NS)
             states.look(recorder.facts)
+            if self.asked == 1:
+                self.asked += 1  # told
+                self.voice.tell("ending; the agent may still answer what it was asked; once more ends it at once")
             if recorder.facts.last_tick_age_s is None:
                 continue
             if self.limit_ns is not None and recorder.now_ns() >= self.limit_ns:

@@ -187,6 +187,7 @@ def test_ctrl_c_while_the_agent_opens_ends_it_at_once_and_says_so(tmp_path: Path
 def test_a_second_ctrl_c_does_not_wait_for_the_agent(tmp_path: Path) -> None:
     code, took, said = stopped(tmp_path, "Thinks", "session/session.db", times=2)
     assert (code, took < 15) == (130, True), said
+    assert "once more ends it at once" in said
     assert "Traceback" not in said
     assert not [f for f in check(tmp_path / "demo" / "session") if f.severity != "note"], "closed"
 
