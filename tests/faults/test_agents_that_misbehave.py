@@ -26,7 +26,7 @@ from simulator.runs.records import Flag, Kind
 from simulator.timing.clock import pause, real_ns
 from tests.worlds import Agent, Notebook, Played, names, plan, play, screen, silent, takes
 
-LIMIT = 60 * MS
+LIMIT = 100 * MS
 
 
 @pytest.fixture(autouse=True)
@@ -126,7 +126,7 @@ def test_an_agent_that_does_not_come_back_is_lost_and_the_run_ends(
     assert run.result.audit is not None
     assert run.result.audit.guarded == 1
     assert not run.result.audit.reproducible
-    assert LIMIT <= run.log.actionable_ns[1] - run.log.started_ns[1] < 250 * MS, (
+    assert LIMIT <= run.log.actionable_ns[1] - run.log.started_ns[1] < 500 * MS, (
         "charged what it took until it was stopped"
     )
 
@@ -248,7 +248,7 @@ NONSENSE: dict[str, Any] = {
 @pytest.mark.parametrize("value", NONSENSE.values(), ids=NONSENSE.keys())
 @pytest.mark.parametrize("inline", [False, True], ids=["thread", "inline"])
 def test_nonsense_is_a_record(value: Any, inline: bool, tmp_path: Path) -> None:
-    run = measured(Agent(once(lambda seen: value), inline=inline), tmp_path)
+    run = measured(Agent(once(lambda seen: value), inline=inline), tmp_path, timeout_ns=5 * SECOND)
     assert run.log.kind.tolist() == [Kind.OFFER, Kind.ERROR, Kind.OFFER, Kind.OFFER]
     assert run.errors == ["nonsense"]
 
