@@ -126,7 +126,7 @@ def test_an_agent_that_does_not_come_back_is_lost_and_the_run_ends(
     assert run.result.audit is not None
     assert run.result.audit.guarded == 1
     assert not run.result.audit.reproducible
-    assert LIMIT <= run.log.actionable_ns[1] - run.log.started_ns[1] < 500 * MS, (
+    assert LIMIT <= run.log.actionable_ns[1] - run.log.started_ns[1] < LIMIT + 190 * MS, (
         "charged what it took until it was stopped"
     )
 
