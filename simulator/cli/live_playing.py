@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -32,6 +32,7 @@ from simulator.play.live import LiveFolder, play_live
 from simulator.play.makers import agent_maker, memory_maker
 from simulator.play.player import Played
 from simulator.play.player import play as play_recorded
+from simulator.play.scoring import score_folder
 from simulator.recorder.exclusions import OWN_MARK
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Shot
@@ -98,6 +99,9 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         if (why := unrecorded(feed.recorder.facts)) is None:
             raise
         raise UsageError(f"{why}, so nothing was asked") from None
+    except KeyboardInterrupt:
+        voice.tell(f"ended at once; what was recorded is closed: proact score {shlex.quote(str(place.run))}")
+        raise
     finally:
         undo()
     if run.lost and options.fallback is not None:
@@ -108,6 +112,8 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         voice.record("interrupted", runs=[str(played.folder)])
         return played.code
     voice.say(plain(f"to replay it: {_replay(folder, options)}"))
+    user = shlex.quote(feed.recorder.user)
+    voice.say(plain(f"to take it back: proact forget {user} --in {shlex.quote(str(folder))}"))
     return _told(played, voice)
 
 
@@ -251,12 +257,24 @@ def _fall_back(folder: Path, options: LiveOptions, voice: Voice, gate: Gate, why
         def stop() -> None:
             interrupt.asked = True
 
-        with Spectator(voice, "RECORDING", gate) as spectator, _hearing(stop, interrupt):
-            return await play_recorded(
-                choice, out=folder / "fallback", watcher=spectator, interrupt=interrupt, again=True
-            )
+        async def end() -> None:
+            if limit_ns is not None:
+                await pause(limit_ns)
+                over.append(True)
+                stop()
 
-    return _told(anyio.run(run), voice)
+        with Spectator(voice, "RECORDING", gate) as spectator, _hearing(stop, interrupt):
+            async with beside(end):
+                return await play_recorded(
+                    choice, out=folder / "fallback", watcher=spectator, interrupt=interrupt, again=True
+                )
+
+    over: list[bool] = []
+    limit_ns = None if options.for_ is None else duration("for", options.for_)
+    played = anyio.run(run)
+    if over and played.scores is None:  # ended because its time was up: scored as far as it went
+        played = replace(played, scores=score_folder(played.folder), code=Exit.DONE)
+    return _told(played, voice)
 
 
 def _told(played: Played, voice: Voice) -> int:

@@ -194,7 +194,8 @@ class Exclusions:
                 continue
             rect = _rect(window) if fits_windows else None
             if rect is not None:
-                covers = _covers(windows[:n]) if self.covered == "show" and n else ()
+                # What lies in front of our own window is the person's work; behind it nothing of ours is a secret.
+                covers = _covers(windows[:n]) if n and (self.covered == "show" or why == OWN) else ()
                 masks += [Mask(*part, reason=why) for part in left_over(rect, covers)]
             elif why != OWN:  # our own is a nuisance on the picture, not a secret: own_missing says so
                 skip = skip or why

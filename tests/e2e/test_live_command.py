@@ -248,3 +248,45 @@ def test_without_room_it_says_so_at_once_and_at_the_end(tmp_path: Path, agent: s
     assert "no room: the disk is nearly full" in done.stderr
     assert "nothing was recorded" in done.stderr.splitlines()[-1]
     assert "so nothing was asked" in done.stderr.splitlines()[-1]
+
+
+def test_work_in_front_of_its_terminal_is_seen(tmp_path: Path, agent: str) -> None:
+    needs("xterm")
+    with Desk(1024, 600, manager=True) as desk:
+        words = [
+            "live",
+            tmp_path / "demo",
+            "--agent",
+            agent,
+            "--memory",
+            "none",
+            "--gate",
+            "off",
+            "--for",
+            "6s",
+            "--yes",
+        ]
+        terminal = desk.start(["xterm", "-maximized", "-e", *COMMAND, *map(str, words)], cwd=ROOT)
+        until(lambda: (tmp_path / "demo" / "session" / "session.db").exists(), "the recording")
+        notes = desk.window(
+            "notes.txt - Editor", wm_class=("mousepad", "Mousepad"), x=300, y=200, width=300, height=200
+        )
+        for colour in (0x113355, 0x557799, 0x99BBDD):
+            notes.front()
+            notes.paint(colour)
+            rest(SECOND)
+        terminal.wait(60)
+    ((_, log, _),) = read_units(tmp_path / "demo" / "run")
+    assert len(log.offers()) >= 3, "its maximised terminal does not blind the agent"
+
+
+def test_a_fallback_ends_when_its_time_is_up(tmp_path: Path) -> None:
+    with Writer(tmp_path / "past", session="past") as writer:
+        for i in range(60):
+            writer.add(tick=i, captured_ns=i * SECOND, app_name="bash", window_title="t")
+    begun = real_ns()
+    done = proact("live", tmp_path / "demo", "--agent", "silent", "--memory", "none", "--fallback", tmp_path / "past",
+                  "--for", "2s", "--json", "--yes", env=bare(tmp_path))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert real_ns() - begun < 20 * SECOND
+    assert records(done)[-1]["event"] == "done"

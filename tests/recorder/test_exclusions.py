@@ -270,6 +270,19 @@ def test_notifications_can_be_excluded_by_what_sort_of_window_they_are() -> None
     assert not rule.matches(window(kind="normal"))
 
 
+def test_work_in_front_of_our_own_window_is_recorded_whatever_is_masked_otherwise() -> None:
+    own = window(OWN_MARK, kind="normal", width=1920, height=1080)
+    front = window("notes", kind="normal", x=100, y=100, width=800, height=600)
+    seen = RULES.judge(front, [front, own])
+    inside = [m for m in seen.masks if m.x < 500 < m.x + m.width and m.y < 400 < m.y + m.height]
+    assert seen.masks
+    assert not inside, "a maximised terminal does not blind the agent"
+    assert not seen.own_missing
+    over = window("notes", kind="normal", x=-50, y=-50, width=2200, height=1300)
+    assert RULES.judge(over, [over, own]).masks == ()
+    assert not RULES.judge(over, [over, own]).own_missing
+
+
 def test_our_own_window_is_masked_and_told_where_it_is_not_found() -> None:
     own = window(f"~ {OWN_MARK}", x=7)
     seen = RULES.judge(own, [own, window()])
