@@ -127,8 +127,7 @@ def _taken_over(past: Path) -> dict[str, Any]:
 
 
 async def play_live(folder: LiveFolder, choice: Choice, make_recorder: MakeRecorder, *, period_ns: int = SECOND,
-                    watcher: Watcher | None = None, interrupt: Interrupt | None = None,
-                    started: Callable[[Records], None] | None = None) -> Played:  # fmt: skip
+                    watcher: Watcher | None = None, interrupt: Interrupt | None = None) -> Played:  # fmt: skip
     """Record and play until the recorder is stopped, then settle and score.
 
     Args:
@@ -138,7 +137,6 @@ async def play_live(folder: LiveFolder, choice: Choice, make_recorder: MakeRecor
         period_ns: of the snapshots.
         watcher: is told how it goes on.
         interrupt: set it to have everything stop at once, what is in flight included.
-        started: gets the recorder, to be able to stop it.
 
     Raises:
         UsageError: an unknown word, an impossible combination.
@@ -168,8 +166,6 @@ async def play_live(folder: LiveFolder, choice: Choice, make_recorder: MakeRecor
     run.open()
     watcher.launched(run, [plan])
     watcher.unit(plan)
-    if started is not None:
-        started(recorder)
 
     async def record() -> None:
         await source.asked_for.wait()
