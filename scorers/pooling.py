@@ -68,8 +68,9 @@ class Pools(Protocol[T]):
 
 def over(numerator: Floats, denominator: Floats) -> Floats:
     """Their quotient, NaN where the denominator is 0; shapes broadcast."""
-    out = np.full(np.broadcast_shapes(np.shape(numerator), np.shape(denominator)), np.nan)
-    return np.divide(numerator, denominator, out=out, where=np.asarray(denominator) != 0)
+    out: Floats = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=out, where=denominator != 0)
+    return out
 
 
 def ratio_of(metric: str, parts: Sequence[tuple[Any, Any]], scale: float = 1.0) -> Pooled:
