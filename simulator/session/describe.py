@@ -16,8 +16,9 @@ from simulator.core.types import SECOND
 from simulator.session.history import recorded_assists
 from simulator.session.quality import Sieve
 from simulator.session.reader import Header, Reader
+from simulator.session.rhythm import burstiness
 
-__all__ = ["burstiness", "describe"]
+__all__ = ["describe"]
 
 
 def describe(session: Path, *, monitor: int | None = None) -> dict[str, Any]:
@@ -44,17 +45,6 @@ def describe(session: Path, *, monitor: int | None = None) -> dict[str, Any]:
             "annotations": _annotations(reader),
             "profile": sorted(header.profile),
         }
-
-
-def burstiness(times_ns: list[int]) -> float | None:
-    """``(σ - μ) / (σ + μ)`` of the times between instants (Goh & Barabási); None for fewer than 3 instants.
-
-    ProAgentBench gives 0.787 for when people ask an assistant and 0.166 for when models think that they would.
-    """
-    between = np.diff(np.sort(np.array(times_ns, dtype=np.float64)))
-    if len(between) < 2 or not (total := float(between.std() + between.mean())):
-        return None
-    return float(between.std() - between.mean()) / total
 
 
 def _iso(utc_ns: int) -> str:

@@ -17,7 +17,7 @@ from PIL import Image
 from simulator.core.errors import InputError
 from simulator.core.types import SECOND
 from simulator.session.check import Finding, check, check_needs
-from simulator.session.describe import burstiness, describe
+from simulator.session.describe import describe
 from simulator.session.reader import Reader
 from simulator.session.scenario import plays
 from simulator.session.schema import FILE_NAME
@@ -237,9 +237,3 @@ def test_a_session_is_described_in_numbers(tmp_path: Path) -> None:
         {"Translation": 1},
     )
     assert said["events"]["burstiness"] is None, "one assistance event says nothing of bursts"
-
-
-def test_burstiness_is_minus_one_for_a_clockwork() -> None:
-    assert burstiness([0, 10, 20, 30]) == -1
-    assert burstiness([0, 1, 2, 3, 1000]) > 0.2  # type: ignore[operator]
-    assert burstiness([1, 1, 1]) is None
