@@ -189,11 +189,9 @@ def _intentions() -> Mapping[str, str]:
 
 
 def _sources() -> Mapping[str, str]:
-    return {
-        "folder": "images; times from their names, EXIF, file dates or a rate",
-        "lifetrace": "databases of LifeTrace of every generation, with their screenshots",
-        "proagentbench": "databases of ProAgentBench, one a participant",
-    }
+    from simulator.sources.formats import FORMATS
+
+    return {format.name: format.about for format in FORMATS.values()}
 
 
 KINDS: dict[str, tuple[str, Callable[[], list[Item]]]] = {

@@ -13,6 +13,7 @@ from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError, UsageError
 from simulator.core.faults import told
 from simulator.core.types import SECOND
+from simulator.sources.formats import FORMATS
 
 if TYPE_CHECKING:
     from simulator.session.importing import Report
@@ -37,7 +38,10 @@ dataset.command("simulator.cli.release:release", name="release", help="Make a se
 
 _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
 _Paths = Annotated[list[Path], Parameter(help="Sessions, scenario files, scenario folders, or folders of many.")]
-_Format = Literal["auto", "lifetrace", "proagentbench", "folder"]
+if TYPE_CHECKING:
+    _Format = str
+else:  # the choices that help and completion show
+    _Format = Literal["auto", *FORMATS]
 _Images = Literal["copy", "reference", "none"]
 _Times = Literal["auto", "name", "exif", "mtime", "rate"]
 _COLOURS = {"damage": "bold red", "warning": "yellow", "note": "dim"}
@@ -46,13 +50,16 @@ _COLOURS = {"damage": "bold red", "warning": "yellow", "note": "dim"}
 @dataset.command(name="import")
 def import_foreign(
     src: Annotated[
-        Path, Parameter(help="A database of LifeTrace or ProAgentBench, a folder of such participants, or of images.")
+        Path, Parameter(help="What others recorded: a file or folder of one of the formats ('proact list sources').")
     ],
     out: Annotated[Path, Parameter(help="The folder that gets the sessions, by user.")],
     /,
     *,
     timezone: Annotated[
-        str | None, Parameter(help="IANA zone of the machine that recorded, such as Asia/Shanghai; required.")
+        str | None,
+        Parameter(
+            help="IANA zone of the machine that recorded, such as Asia/Shanghai; required where times name none."
+        ),
     ] = None,
     format: Annotated[_Format, Parameter(help="What SRC is; auto tells from what lies in it.")] = "auto",
     user: Annotated[str | None, Parameter(help="The user's name, where SRC holds one user.")] = None,
@@ -65,7 +72,10 @@ def import_foreign(
     split: Annotated[float, Parameter(help="Share of the recorded time that becomes history.")] = 0.7,
     rate: Annotated[float | None, Parameter(help="Snapshots a second; default: told from the times.")] = None,
     times: Annotated[_Times, Parameter(help="For folders of images: where their times come from.")] = "auto",
-    stretch_gap: Annotated[str, Parameter(help="A longer time without a row starts a new session.")] = "30min",
+    stretch_gap: Annotated[
+        str | None, Parameter(help="A longer time without a row starts a new session; default: 30min in most formats.")
+    ] = None,
+    videos: Annotated[Path | None, Parameter(help="For streamingbench: the folder with the videos.")] = None,
     json: _Json = False,
 ) -> int:
     """Turn what others recorded into sessions and ready scenarios, one user a folder.
@@ -73,17 +83,12 @@ def import_foreign(
     SRC is only read. Nothing is dropped silently: a table says what was kept, repaired and left out, and why. Importing
     the same again changes nothing.
     """
-    if timezone is None:
-        raise UsageError(
-            "--timezone is missing: the times of such recordings are local ones without a zone; "
-            "name that of the machine that recorded, such as Asia/Shanghai"
-        )
     from simulator.core.durations import parse_duration
     from simulator.session.importing import import_
 
     voice = Voice(as_json=json)
     try:
-        gap_s = parse_duration(stretch_gap) / SECOND
+        gap_s = None if stretch_gap is None else parse_duration(stretch_gap) / SECOND
     except ValueError as error:
         raise UsageError(f"--stretch-gap: {error}") from error
     report = import_(
@@ -98,6 +103,7 @@ def import_foreign(
         rate_hz=rate,
         times=times,
         stretch_gap_s=gap_s,
+        videos=videos,
     )
     told = report.as_dict()
     for line in told["account"]:

@@ -227,6 +227,11 @@ def _write(
             rows.append(tuple(row.get(column) for column in _COLUMNS))
         writer.add_rows(_COLUMNS, rows)
         writer.events(_event_row(event, zero, period, anchored=foreign.anchored) for event in stretch.events)
+        for start, end, reason in foreign.gaps:
+            first, last = -(-max(0, start - zero) // period), (min(end, stretch.end_ns) - zero) // period - 1
+            if first <= last:
+                writer.gap(first, last, reason)
+        writer.set_profile(foreign.profile)
         writer.close(end_ns=stretch.end_ns - zero)
 
 

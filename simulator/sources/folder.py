@@ -6,25 +6,46 @@ there is nothing of that kind, from a rate; which one it was is stated in the re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
 
 from PIL import Image
 
 from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import InputError
 from simulator.core.types import MS, SECOND
-from simulator.sources.foreign import IMAGE_SUFFIXES, Foreign, Ledger, Local, NameTime, Shot, name_time, natural
+from simulator.sources.foreign import (
+    IMAGE_SUFFIXES,
+    Foreign,
+    Ledger,
+    Local,
+    NameTime,
+    Shot,
+    Times,
+    name_time,
+    natural,
+)
+from simulator.sources.formats import Account, Wanted
+from simulator.sources.lifetrace_db import plain
 
-__all__ = ["Times", "read"]
+__all__ = ["Times", "read", "recordings", "sniff"]
 
-Times = Literal["auto", "name", "exif", "mtime", "rate"]
 _EXIF_TIME, _EXIF_PART = 36867, 37521  # DateTimeOriginal, SubsecTimeOriginal
 _EXIF_FOLDER = 0x8769
 Told = NameTime | None
+
+
+def sniff(src: Path) -> bool:
+    """Any folder may be one of images; whether there are any is told on reading."""
+    return src.is_dir()
+
+
+def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]:
+    """The one recording of a folder, as a format of ``proact dataset import``."""
+    name = wanted.user or plain(wanted.src.absolute().name)
+    yield read(wanted.src, name, wanted.zone, times=wanted.times, rate_hz=wanted.rate_hz or 1.0)
 
 
 def read(folder: Path, user: str, zone: str, *, times: Times = "auto", rate_hz: float = 1.0) -> Foreign:

@@ -26,12 +26,14 @@ __all__ = [
     "NameTime",
     "Outcome",
     "Shot",
+    "Times",
     "name_time",
     "natural",
 ]
 
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff"})
 Outcome = Literal["kept", "repaired", "left out", "noted"]
+Times = Literal["auto", "name", "exif", "mtime", "rate"]  # where the times of a folder of images come from
 _NAME = re.compile(
     r"(?:screen_(?P<screen>\d+)_)?(?<!\d)(?P<date>\d{8})[_T-](?P<time>\d{6})(?:[_.-]?(?P<part>\d{1,6}))?(?!\d)"
 )
@@ -104,7 +106,9 @@ class Foreign:
     """One user's recording as read.
 
     ``period_ns`` None: not known, to be told from the times. ``anchored`` False: times are relative (no calendar).
-    ``digest`` identifies the source's contents; options are not in it.
+    ``digest`` identifies the source's contents; options are not in it. ``gaps``: stretches of which nothing is known
+    (start, end, reason), in which the last screen is not taken to stand still. ``profile``: facts about the user, kept
+    in each session. ``notes`` are kept in each session and shown in the account.
     """
 
     user: str
@@ -117,6 +121,8 @@ class Foreign:
     anchored: bool = True
     has_assistance: bool = False
     notes: dict[str, str] = field(default_factory=dict)
+    gaps: list[tuple[int, int, str]] = field(default_factory=list)
+    profile: dict[str, str] = field(default_factory=dict)
 
 
 class Local:

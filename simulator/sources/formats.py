@@ -1,0 +1,152 @@
+"""The formats of other people's data that ``proact dataset import`` reads: one table, one line a format.
+
+The command, its ``auto``, ``proact list sources`` and the documentation all come from it. A new reader is a module with
+two functions and a line in ``FORMATS``::
+
+    def sniff(src: Path) -> bool: ...                                             # by names and first bytes
+    def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]: ...    # where it gives recordings
+    def cases(wanted: Wanted) -> Cases: ...                                       # where it gives cases
+
+*Recordings* are what users did over time, one ``Foreign`` a user; they are cut into sessions and split by time into
+history and evaluation. *Cases* are ready scenarios (trajectories with profiles, questions about a video); nothing of
+them is split.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from simulator.core.errors import InputError, UsageError, nearest, quote
+from simulator.core.faults import told
+from simulator.sources.foreign import Foreign, Ledger, Outcome, Times
+
+__all__ = ["FORMATS", "Account", "Case", "Cases", "Format", "Wanted", "chosen"]
+
+Account = Callable[[str, Outcome, str, str], None]
+"""Takes a line that belongs to no recording: user (may be empty), outcome, reason, example."""
+HALF_AN_HOUR_S = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be read, and how. A format reads the options that it ``takes``.
+
+    Attributes:
+        src: file or folder; only read.
+        zone: IANA zone of times that name none; for a format that needs none, ``UTC`` unless the user gave one.
+        user: name given by the user, for a source that holds one.
+        pictures: False where only texts are wanted, so that nothing needs to be decoded.
+        scratch: an empty folder to make pictures in, gone after the import; a ``Shot.file`` may lie there.
+    """
+
+    src: Path
+    zone: str
+    scratch: Callable[[], Path]
+    user: str | None = None
+    pictures: bool = True
+    times: Times = "auto"
+    rate_hz: float | None = None
+    videos: Path | None = None
+
+
+@dataclass(slots=True)
+class Case:
+    """One ready scenario.
+
+    Attributes:
+        name: of its folder, and of the unit in results; unique in the source (see ``lifetrace_db.plain``).
+        recording: what was on screen; one session, whatever the pauses.
+        scenario: keys of the scenario file beside ``session`` and ``segmentation``: ``truth`` (its ``rule`` says where
+            the windows come from), ``profile`` or ``profiles``, ``protocol``, ``intentions``, ….
+        remarks: sentences for a comment at the head of the scenario file.
+        segmentation: how a run cuts events out of it.
+    """
+
+    name: str
+    recording: Foreign
+    scenario: Mapping[str, Any]
+    remarks: Sequence[str] = ()
+    segmentation: str = "app_title"
+
+
+@dataclass(slots=True)
+class Cases:
+    """All scenarios of a source. ``each`` is read once, while ``ledger`` fills; ``digest`` is of the whole source."""
+
+    digest: str
+    ledger: Ledger
+    each: Iterator[Case]
+    notes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One line of the table.
+
+    Attributes:
+        about: one line for lists and help.
+        module: full name of the reader's module.
+        takes: options beyond the common ones: ``user``, ``times``, ``videos``, ``rate``, ``side``.
+        zone: ``needed`` where times are local ones without a zone.
+        makes_pictures: its pictures exist only during the import, so they cannot be referenced.
+        stretch_gap_s: of recordings, a longer time without a row starts a new session.
+    """
+
+    name: str
+    about: str
+    module: str
+    gives: Literal["recordings", "cases"] = "recordings"
+    takes: tuple[str, ...] = ()
+    zone: Literal["needed", "told"] = "told"
+    makes_pictures: bool = False
+    stretch_gap_s: float = HALF_AN_HOUR_S
+
+    def sniff(self, src: Path) -> bool:
+        """Whether a file or folder looks like one of these."""
+        return bool(importlib.import_module(self.module).sniff(src))
+
+    def recordings(self, wanted: Wanted, account: Account) -> Iterator[Foreign]:
+        """Each user's recording."""
+        found: Iterator[Foreign] = importlib.import_module(self.module).recordings(wanted, account)
+        return found
+
+    def cases(self, wanted: Wanted) -> Cases:
+        """The scenarios."""
+        found: Cases = importlib.import_module(self.module).cases(wanted)
+        return found
+
+
+FORMATS: dict[str, Format] = {
+    format.name: format
+    for format in (
+        # auto takes the first that recognises the source; the last three take any file, or any folder
+        Format("lifetrace", "databases of LifeTrace of every generation, with their screenshots",
+               "simulator.sources.lifetrace_format", takes=("user", "rate", "side"), zone="needed"),
+        Format("proagentbench", "databases of ProAgentBench, one a participant",
+               "simulator.sources.lifetrace_format", takes=("user", "rate", "side"), zone="needed"),
+        Format("folder", "images; times from their names, EXIF, file dates or a rate",
+               "simulator.sources.folder", takes=("user", "rate", "side", "times"), zone="needed"),
+    )
+}  # fmt: skip
+
+
+def chosen(name: str, src: Path) -> Format:
+    """The format of that name; for ``auto`` the first that recognises the source.
+
+    Raises:
+        InputError: there is no such source, or ``auto`` and none recognises it.
+        UsageError: no such format.
+    """
+    if name != "auto" and name not in FORMATS:
+        raise UsageError(f"unknown format {quote(name)}; {nearest(name, FORMATS)}")
+    with told(src):
+        if not src.exists():
+            raise InputError(src, "there is no such file or folder")
+        found = [FORMATS[name]] if name != "auto" else [f for f in FORMATS.values() if f.sniff(src)]
+    if not found:
+        raise InputError(src, f"none of the known formats ({', '.join(FORMATS)}); name it with --format")
+    return found[0]

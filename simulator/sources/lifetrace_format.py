@@ -1,0 +1,56 @@
+"""LifeTrace and ProAgentBench as formats of ``proact dataset import``: every database of a source, a user each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from simulator.core.errors import InputError, UsageError, quote
+from simulator.core.faults import told
+from simulator.sources import lifetrace
+from simulator.sources.foreign import Foreign
+from simulator.sources.formats import Account, Wanted
+from simulator.sources.lifetrace_db import databases
+
+__all__ = ["recordings", "sniff"]
+
+
+def sniff(src: Path) -> bool:
+    """Whether it is a file (what is wrong with one is told on reading) or holds a database."""
+    return src.is_file() or any(src.rglob("*.db"))
+
+
+def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]:
+    """Each database's recording; of several, those that cannot be read are left out with the reason.
+
+    Raises:
+        InputError: no database; the only one cannot be read.
+        UsageError: a user's name for several databases.
+    """
+    src = wanted.src
+    owners = databases(src)
+    if wanted.user is not None and len(owners) > 1:
+        many = f"the source holds {len(owners)} databases, each with a user of its own"
+        raise UsageError(f"user {quote(wanted.user)}: {many}")
+    for owner, file in owners:
+        name = wanted.user or owner
+        try:
+            with told(file):
+                foreign = lifetrace.read(file, name, wanted.zone, images_under=_images_under(src, file))
+        except InputError as error:
+            if len(owners) == 1:
+                raise
+            account(name, "left out", f"database: {error.want}", file.name)
+            continue
+        if not foreign.shots and not foreign.events:
+            account(name, "left out", "database: it holds no screenshot and no event", file.name)
+            continue
+        yield foreign
+
+
+def _images_under(src: Path, file: Path) -> Path:
+    """The participant's own folder: what lies below ``src`` on the way to the database."""
+    if src.is_file():
+        return file.parent
+    parts = file.relative_to(src).parts
+    return src / parts[0] if len(parts) > 1 else src
