@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from scorers.feedback import Feedback
 from scorers.interrupted import truth_as_played
-from scorers.matching import Content
+from scorers.matching import Judging
 from simulator.core.errors import UsageError, nearest, quote
 from simulator.core.protocols import Embedder
 from simulator.core.registry import Registry
@@ -127,13 +128,17 @@ class Context:
         embedder: for similarities and the matcher ``embedding>=θ``; None leaves those out, with the reason.
         twins: by unit key, the same agent's run with zero charge; F1_instant needs it.
         judge: for the matcher ``judge``: gives it for the unit of that key, whose profile it knows.
+        companions: by unit key, the same run under other seeds; pass^k needs them.
+        feedback: by unit key, what people said of its offers; acceptance_rate needs it.
     """
 
     protocol: str = "stream"
     gate: Gate = STANDARD
     embedder: Embedder | None = None
     twins: Mapping[str, Unit] = field(default_factory=dict)
-    judge: Callable[[str], Content] | None = None
+    judge: Callable[[str], Judging] | None = None
+    companions: Mapping[str, Sequence[Unit]] = field(default_factory=dict)
+    feedback: Mapping[str, Sequence[Feedback]] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -203,7 +208,9 @@ def score_run(
     names: Sequence[str] | None = None,
     embedder: Embedder | None = None,
     twins: Mapping[str, Unit] | None = None,
-    judge: Callable[[str], Content] | None = None,
+    judge: Callable[[str], Judging] | None = None,
+    companions: Mapping[str, Sequence[Unit]] | None = None,
+    feedback: Mapping[str, Sequence[Feedback]] | None = None,
 ) -> dict[str, Any]:
     """Score the sessions of one run; the result is what ``scores.json`` holds.
 
@@ -220,6 +227,8 @@ def score_run(
         embedder: for similarities; None leaves them out with a reason.
         twins: by unit key, the zero-charge run of the same agent.
         judge: see ``Context``.
+        companions: by unit key, its companions under other seeds, all or none of every session's.
+        feedback: by unit key, what people said of its offers.
 
     Returns:
         ``schema, protocol, gate, latency_source, run, n_units, counts, scores {metric: value or null}, details {metric:
@@ -237,7 +246,10 @@ def score_run(
     played = [u for u in units if _was_played(u)]
     whole = {u.key for u in played if u.log.complete}  # a twin played on where its unit was cut short
     twins = {key: twin for key, twin in (twins or {}).items() if _was_played(twin) and key in whole}
-    context = Context(protocol, Gate.parse(gate), embedder, twins, judge)
+    others = {
+        key: tuple(c for c in found if c.log.complete) for key, found in (companions or {}).items() if key in whole
+    }
+    context = Context(protocol, Gate.parse(gate), embedder, twins, judge, others, feedback or {})
     known = [u for u in played if (u.truth.intents is not None if protocol == "trajectory" else u.truth.known)]
     result: dict[str, Any] = {
         "schema": 1,

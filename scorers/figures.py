@@ -62,6 +62,12 @@ class Sheet:
             figure = Ratio(None if figure is None else float(figure), n, reason)
         self._scores[name] = Score(self._metrics[name], figure.value, figure.n, figure.reason, extra)
 
+    def rest(self, reason: str) -> None:
+        """All that were not entered have no value, for this reason."""
+        for name in self._metrics:
+            if name not in self._scores:
+                self.put(name, None, 0, reason)
+
     def scores(self) -> list[Score]:
         """All of them, in the order of the metrics.
 

@@ -1,4 +1,4 @@
-"""``judge``: a language model says which predicted intents mean the same as which true ones (for ``pira``).
+"""``judge``: a language model says which offers mean the same as which needs (scorers ``pira`` and ``realtime``).
 
 PIRA-Bench's own judge and its prompt are closed, so a score by this one is never the official one: it names its model
 and the hash of its prompt. It sees what the published one sees: predictions, truth, and the user's profile. One
@@ -18,11 +18,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from scorers.matching import Content, Right, Said, Wanted
+from scorers.matching import ByCategory, Content, Judging, Right, Said, Wanted
 from simulator.core.errors import ProactError
 from simulator.core.loose_json import find_object
 from simulator.endpoint.types import EndpointError, Message, Model
+from simulator.runs.records import Ints
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -101,7 +103,7 @@ class Judge:
                 self._portal = None
                 self._stack.__exit__(kind, error, trace)
 
-    def matcher(self, profile: Mapping[str, str] | None) -> Content:
+    def matcher(self, profile: Mapping[str, str] | None) -> Judging:
         """The judge as a matcher for one user; ``profile`` None: nothing is known of them."""
         return _Judged(self, profile)
 
@@ -190,6 +192,58 @@ class _Judged:
         row = np.array([distinct_a.index(w) for w in wanted], np.int64)
         column = np.array([distinct_b.index(s) for s in said], np.int64)
         return lambda i, js: table[row[i], column[js]]
+
+    def why(self, offer: Said, need: Wanted) -> str:
+        """What the model said."""
+        return _why(self.name, bool(self.right([offer], [need])(0, np.zeros(1, np.int64))[0]))
+
+    def in_time(self) -> Content:
+        """See ``Judging``; verdicts are kept between its tests."""
+        return _InTime(self._judge, self._profile, self.name)
+
+
+class _InTime:
+    """See ``Content``: a judge of offers and needs of a stream, which asks about a pair once a window holds it.
+
+    A need of which only the category is known (the user's words are not) has nothing that could be judged: it is
+    compared by category, without a question.
+    """
+
+    def __init__(self, judge: Judge, profile: Mapping[str, str] | None, name: str) -> None:
+        self._judge, self._profile, self.name = judge, profile, name
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def right(self, offers: Sequence[Said], needs: Sequence[Wanted]) -> Right:
+        """What the model says; equal words mean the same without being asked about."""
+        by_category = ByCategory().right(offers, needs)
+        said = [_line(o.intention, o.text) for o in offers]
+        wanted = [_line(n.intention, n.query) if n.query else None for n in needs]
+
+        def test(i: int, js: Ints) -> NDArray[np.bool_]:
+            need = wanted[i]
+            if need is None:
+                return by_category(i, js)
+            self._learn(need, list(dict.fromkeys(said[j] for j in js.tolist())))
+            return np.array([self._known[need, said[j]] for j in js.tolist()], bool)
+
+        return test
+
+    def _learn(self, need: str, lines: Sequence[str]) -> None:
+        self._known.update(((need, line), True) for line in lines if line == need)
+        unknown = [line for line in lines if (need, line) not in self._known]
+        if unknown:
+            same = self._judge.same(self._profile, [need], unknown)
+            self._known.update(((need, line), (0, at) in same) for at, line in enumerate(unknown))
+
+    def why(self, offer: Said, need: Wanted) -> str:
+        """What the model said."""
+        if not need.query:
+            return f"{ByCategory().why(offer, need)} (the user's words are not known, so the judge is not asked)"
+        return _why(self.name, bool(self.right([offer], [need])(0, np.zeros(1, np.int64))[0]))
+
+
+def _why(name: str, same: bool) -> str:
+    return f"the {name} says that they {'' if same else 'do not '}mean the same"
 
 
 def _line(intention: str, text: str) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "ByCategory",
     "ByEmbedding",
     "Content",
+    "Judging",
     "Right",
     "Said",
     "Windows",
@@ -77,6 +78,18 @@ class Content(Protocol):
         """A test over positions in the two sequences."""
         ...
 
+    def why(self, offer: Said, need: Wanted) -> str:
+        """How the two compare, in words that end a sentence; true whichever way ``right`` decides."""
+        ...
+
+
+class Judging(Content, Protocol):
+    """A judge of one user, in the two ways in which it is asked."""
+
+    def in_time(self) -> Content:
+        """The same, asked about each pair only once it matters: of a stream's offers few meet a need in time."""
+        ...
+
 
 class AnyContent:
     """Strength ``timing``: whatever was said is right."""
@@ -86,6 +99,10 @@ class AnyContent:
     def right(self, offers: Sequence[Said], needs: Sequence[Wanted]) -> Right:
         """Always true."""
         return lambda i, js: np.ones(len(js), dtype=bool)
+
+    def why(self, offer: Said, need: Wanted) -> str:
+        """Nothing is compared."""
+        return "whatever is offered counts as right"
 
 
 class ByCategory:
@@ -99,6 +116,13 @@ class ByCategory:
         said = np.array([number.setdefault(key(o.intention), len(number)) for o in offers], np.int64)
         wanted = [number.get(key(n.intention), -1) for n in needs]
         return lambda i, js: said[js] == wanted[i]
+
+    def why(self, offer: Said, need: Wanted) -> str:
+        """Both categories."""
+        same = key(offer.intention) == key(need.intention)
+        return f"the category offered, {quote(offer.intention)}, is {'' if same else 'not '}the one needed" + (
+            f", {quote(need.intention)}" if offer.intention != need.intention else ""
+        )
 
 
 class ByEmbedding:
@@ -125,6 +149,14 @@ class ByEmbedding:
         wanted = [place[n.query or n.intention] for n in needs]
         return lambda i, js: (rows[said[js]] @ rows[wanted[i]] >= self._threshold).astype(bool)
 
+    def why(self, offer: Said, need: Wanted) -> str:
+        """The cosine, and what is compared."""
+        texts = [offer.text or offer.intention, need.query or need.intention]
+        a, b = self._embedder.embed(texts)
+        right = bool(self.right([offer], [need])(0, np.zeros(1, np.int64))[0])
+        found = f"the cosine of {quote(texts[0])} and {quote(texts[1])} is {float(a @ b):.3f}"
+        return f"{found}, {'not under' if right else 'under'} {self._threshold:g}"
+
 
 def content(name: str, embedder: Embedder | None, judge: Content | None = None) -> Content:
     """The matcher of that name: ``category``, ``embedding>=0.8``, or ``judge`` where one is given (``scorers.judge``).
@@ -136,8 +168,8 @@ def content(name: str, embedder: Embedder | None, judge: Content | None = None) 
         return ByCategory()
     if name == "judge":
         if judge is None:
-            raise UsageError("matcher 'judge' is for the scorer pira, and needs a model: proact score RUN "
-                             "--scorer pira:matcher=judge --judge-model NAME")  # fmt: skip
+            raise UsageError("matcher 'judge' needs a model: proact score RUN --scorer realtime:matcher=judge "
+                             "--judge-model NAME (pira:matcher=judge for trajectories)")  # fmt: skip
         return judge
     if name.startswith("embedding>="):
         if embedder is None:

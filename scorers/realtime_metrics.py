@@ -8,9 +8,21 @@ from fractions import Fraction
 
 from scorers.base import Metric
 from scorers.offers import Verdict
+from scorers.spending import TOKENS
 from simulator.core.types import SECOND
 
-__all__ = ["BINS", "KAPPAS", "PRICED", "PROFILES", "STRENGTHS", "Rules", "deadline_name", "metrics_of"]
+__all__ = [
+    "BINS",
+    "KAPPAS",
+    "PRICED",
+    "PROFILES",
+    "STRENGTHS",
+    "USED",
+    "Rules",
+    "deadline_name",
+    "metrics_of",
+    "rests_on_content",
+]
 
 PROFILES: Mapping[str, tuple[float, float, float, float]] = {
     "standard": (0.25, 0.25, 0.25, 0.10),
@@ -48,6 +60,30 @@ class Rules:
 
 STRENGTHS = ("", "@timing")
 """Endings of names: ``full``, the headline, has none."""
+
+USED = (*(f"tokens_{kind}" for kind in TOKENS), "images")
+"""What help costs besides money."""
+
+_WHATEVER_WAS_SAID = frozenset(
+    {
+        "acceptance_rate",
+        "at_breakpoint",
+        "burstiness_of_offers",
+        "held_back",
+        "interruptions_per_hour",
+        "restraint",
+        "timely_utility@ceiling",
+    }
+)
+
+
+def rests_on_content(name: str) -> bool:
+    """Whether a metric asks if content was right, so that it depends on the matcher.
+
+    >>> rests_on_content("F1_rt"), rests_on_content("F1_rt@timing"), rests_on_content("restraint")
+    (True, False, False)
+    """
+    return not name.endswith("@timing") and name not in _WHATEVER_WAS_SAID
 
 
 def metrics_of(rules: Rules) -> tuple[Metric, ...]:
@@ -121,7 +157,21 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
     add("calibration@ece", f"sum over {BINS} bins of n/N |mean confidence - share on_time|", "0-1", "0-1", "down")
     near = f"{rules.breakpoint_ns / SECOND:g} s after a change of window as the run's segmentation sees it"
     add("at_breakpoint", f"share of surfaced offers that arrive within {near}", "0-1", "0-1", "up")
-    add("cost@per_on_time", "money / on_time", "1", ">= 0", "down")
+    add("cost@per_on_time", "money / on_time; unknown unless every model call has a price", "1", ">= 0", "down")
+    for name in USED:
+        what = "images" if name == "images" else f"tokens ({name.removeprefix('tokens_')})"
+        add(f"cost@{name}_per_on_time", f"{what} / on_time, where reported", "count", ">= 0", "down")
+    between = "times between offers that surface one after the other in a session, all sessions together"
+    add(
+        "burstiness_of_offers", f"B = (s - m) / (s + m), s, m: deviation and mean of the {between}", "1", "-1 to 1", "-"
+    )
+    seeds = "k = number of seeds: this run and its companions"
+    add("pass^k", f"opportunities served on time under every seed / opportunities; {seeds}", "0-1", "0-1", "up")
+    add("pass@k", f"opportunities served on time under at least one seed / opportunities; {seeds}", "0-1", "0-1", "up")
+    accepted = (
+        "accepted / (accepted + rejected + ignored): verdicts of people on surfaced offers, one a person and offer"
+    )
+    add("acceptance_rate", accepted, "0-1", "0-1", "up")
     return tuple(listed)
 
 

@@ -6,10 +6,11 @@ import math
 
 from simulator.runs.records import RunLog
 
-__all__ = ["TOKENS", "spent", "usage"]
+__all__ = ["NO_USAGE", "TOKENS", "spent", "usage"]
 
 TOKENS = ("in", "out", "reasoning", "cached")
 """Kinds of tokens that a record may count."""
+NO_USAGE = "unknown: no usage was reported"
 
 
 def usage(log: RunLog) -> dict[str, int]:
@@ -32,5 +33,5 @@ def spent(log: RunLog) -> tuple[float | None, str | None]:
     if unpriced:
         return None, f"unknown: {unpriced} decisions used a model without a known price"
     if not priced:
-        return None, "unknown: no usage was reported"
+        return None, NO_USAGE
     return math.fsum(priced), None

@@ -1,0 +1,102 @@
+"""What people said of offers: accepted, rejected, ignored; one line of JSON a verdict, in ``feedback.jsonl`` of a unit.
+
+::
+
+    {"seq": 12, "said": "accepted", "by": "p01", "at": "2026-03-02T10:11:12Z"}
+
+``seq`` names the decision, and with ``intention`` one of several offers of it. ``by`` is a pseudonym of who said so,
+``at`` when; both may be left out. Of what one person said of one offer the last line counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simulator.core.errors import InputError
+from simulator.core.intentions import key
+from simulator.runs.records import LoggedOffer
+
+__all__ = ["FILE", "SAID", "Feedback", "Heard", "heard", "read"]
+
+FILE = "feedback.jsonl"
+SAID = ("accepted", "rejected", "ignored")
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """One person's verdict on one offer."""
+
+    seq: int
+    said: str
+    by: str | None = None
+    at: str | None = None
+    intention: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Verdicts on the surfaced offers of one session.
+
+    Attributes:
+        counts: by what was said, how many verdicts; one a person and offer.
+        silent: surfaced offers of which nobody said anything.
+        elsewhere: verdicts on offers that did not surface under this gate, or that there are not; they count nowhere.
+    """
+
+    counts: Mapping[str, int]
+    silent: int
+    elsewhere: int
+
+
+def heard(offers: Sequence[LoggedOffer], said: Sequence[Feedback]) -> Heard:
+    """Set verdicts against the surfaced offers."""
+    known = {(o.seq, key(o.intention)) for o in offers}
+    alone = {o.seq: (o.seq, key(o.intention)) for o in reversed(offers)}  # without intention: the first of a decision
+    last: dict[tuple[int, str, str | None], str] = {}
+    elsewhere = 0
+    for verdict in said:
+        at = alone.get(verdict.seq) if verdict.intention is None else (verdict.seq, key(verdict.intention))
+        if at is None or at not in known:
+            elsewhere += 1
+        else:
+            last[(*at, verdict.by)] = verdict.said
+    counts = Counter(last.values())
+    spoken = {(seq, intention) for seq, intention, _ in last}
+    return Heard({name: counts[name] for name in SAID}, len(known - spoken), elsewhere)
+
+
+def read(path: Path) -> tuple[Feedback, ...] | None:
+    """The verdicts of a unit in order of the file, None where nobody was asked (there is no file).
+
+    Raises:
+        InputError: a line that is no verdict.
+    """
+    if not path.is_file():
+        return None
+    found = []
+    for n, line in enumerate(path.read_text(encoding="utf-8", errors="replace").split("\n"), 1):
+        if line.strip():
+            found.append(_verdict(f"{path}, line {n}", line))
+    return tuple(found)
+
+
+def _verdict(where: str, line: str) -> Feedback:
+    try:
+        told: dict[str, Any] = json.loads(line)
+        seq, said = told["seq"], told["said"]
+        rest = {name: told.get(name) for name in ("by", "at", "intention")}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(where, 'not a verdict; one is {"seq": 12, "said": "accepted", "by": "p01"}') from error
+    if type(seq) is not int or seq < 0:
+        raise InputError(where, "the whole number of a decision is wanted", field="seq", value=seq)
+    if said not in SAID:
+        raise InputError(where, f"one of {', '.join(SAID)} is wanted", field="said", value=said)
+    for name, value in rest.items():
+        if value is not None and not isinstance(value, str):
+            raise InputError(where, "text is wanted, or nothing", field=name)
+    return Feedback(seq, said, **rest)
