@@ -1,0 +1,64 @@
+"""Resamples as weights: how often each cluster is drawn, and the figures that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scorers.pooling import Floats, Pooled
+from scorers.statistics.clusters import Clusters
+from simulator.core.rng import block, block_below
+
+__all__ = ["RESAMPLES", "Figures", "drawn", "flips", "leave_one_out", "tables"]
+
+RESAMPLES = 10_000
+_EXACT = 13
+"""With up to so many clusters every way to swap is gone through (2**13 of them)."""
+_CELLS = 1 << 22
+"""Sums held at once; more are worked off in portions."""
+
+Figures = dict[str, Floats]
+"""By metric."""
+
+
+def drawn(n: int, seed: int, b: int = RESAMPLES) -> Floats:
+    """How often each of n clusters is in each of b resamples of n, with replacement; shape (b, n)."""
+    picked = block_below(n, b * n, seed, "bootstrap", n).reshape(b, n)
+    counts = np.bincount((picked + np.arange(b)[:, None] * n).ravel(), minlength=b * n)
+    return counts.reshape(b, n).astype(np.float64)
+
+
+def flips(n: int, seed: int, b: int = RESAMPLES) -> tuple[Floats, bool]:
+    """Which of n clusters have their two logs swapped, 0 or 1; shape (ways, n).
+
+    Returns:
+        All 2**n ways, and True; with more than 13 clusters b random ones, and False.
+    """
+    if n <= _EXACT:
+        ways = np.arange(1 << n, dtype=np.uint64)[:, None] >> np.arange(n, dtype=np.uint64)
+        return (ways & np.uint64(1)).astype(np.float64), True
+    words = -(-n // 64)
+    bits = np.unpackbits(block(b * words, seed, "flip", n).astype(">u8").view(np.uint8))
+    return bits.reshape(b, words * 64)[:, :n].astype(np.float64), False
+
+
+def tables(pooled: Sequence[Pooled], clusters: Clusters) -> list[tuple[Floats, list[Pooled]]]:
+    """The metrics by table, each table as what clusters add, so that it is summed once."""
+    found: dict[str, list[Pooled]] = {}
+    for metric in pooled:
+        found.setdefault(metric.table, []).append(metric)
+    return [(clusters.sums(metrics[0].columns), metrics) for metrics in found.values()]
+
+
+def weighed(weights: Floats, sums: Floats, metrics: Sequence[Pooled]) -> Figures:
+    """The figures of each resample: weights (b, n) times what clusters add (n, k)."""
+    step = max(1, _CELLS // max(1, sums.shape[1]))
+    portions = [weights[at : at + step] @ sums for at in range(0, len(weights), step)]
+    return {m.metric: np.concatenate([np.atleast_1d(m.formula(p)) for p in portions]) for m in metrics}
+
+
+def leave_one_out(sums: Floats, metrics: Sequence[Pooled]) -> Figures:
+    """The figures without each cluster in turn."""
+    rest = sums.sum(axis=0) - sums
+    return {m.metric: m.formula(rest) for m in metrics}

@@ -1,0 +1,103 @@
+"""Distributions that can be added: histograms on one fixed grid, for the intervals of percentiles.
+
+A percentile itself is exact, by nearest rank. Its interval needs the distribution of each session in a form that can be
+re-weighted and summed: counts in bins 1 % wide, the same everywhere. Columns are cumulative, so that a sum of them is
+the distribution of the whole, and bins that no session uses have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scorers.pooling import Floats, Formula, Parts, Pooled
+from simulator.runs.records import Ints
+
+__all__ = ["Quantile", "quantiles"]
+
+_STEP = np.log(1.01)
+
+
+def bins(values_ns: Ints) -> Ints:
+    """The bin of each value: 0 for 0, n for [1.01**(n-1), 1.01**n) ns, -n for the same below 0."""
+    size = np.abs(values_ns).astype(np.float64)
+    out = np.zeros(len(size), np.int64)
+    some = size > 0
+    out[some] = np.floor(np.log(size[some]) / _STEP + 1e-9).astype(np.int64) + 1
+    return np.sign(values_ns) * out
+
+
+def middles(of: Ints) -> Floats:
+    """The value that stands for each bin, in ns: at most 0.5 % off."""
+    size = np.abs(of)
+    return np.sign(of) * np.where(size > 0, np.exp((size - 0.5) * _STEP), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """The nearest-rank percentile of a distribution given by cumulative counts.
+
+    Attributes:
+        percent: which.
+        per: ns in the unit of the figure.
+        least: with fewer samples there is no figure.
+        bins: of the columns, ascending.
+    """
+
+    percent: int
+    per: float
+    least: int = 1
+    bins: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __call__(self, sums: Floats) -> Floats:
+        """See ``scorers.pooling.Formula``."""
+        out: Floats = np.full(sums.shape[:-1], np.nan)
+        if sums.shape[-1] == 0:
+            return out
+        n = np.rint(sums[..., -1])
+        rank = np.maximum(np.ceil(self.percent * n / 100 - 1e-9), 1)
+        at = (sums < rank[..., None] - 0.5).sum(axis=-1)
+        enough = n >= self.least
+        out[enough] = (middles(self.bins) / self.per)[at[enough]]
+        return out
+
+    def parts(self, columns: Floats) -> list[Parts]:
+        """Bin, count, bin, count, …, of the bins that are not empty."""
+        counts = np.diff(columns, axis=1, prepend=0)
+        rows = []
+        for row in counts:
+            used = np.flatnonzero(row)
+            rows.append(np.stack([self.bins[used], row[used]], axis=1).ravel().tolist())
+        return rows
+
+    def read(self, parts: Sequence[Sequence[float]]) -> tuple[Floats, Formula]:
+        """Cumulative columns over the bins that these sessions use."""
+        listed = [np.array(row, np.int64).reshape(-1, 2) for row in parts]
+        used = np.unique(np.concatenate([np.zeros(0, np.int64), *(row[:, 0] for row in listed)]))
+        counts: Floats = np.zeros((len(listed), len(used)))
+        for row, table in zip(listed, counts, strict=True):
+            table[np.searchsorted(used, row[:, 0])] = row[:, 1]
+        return np.cumsum(counts, axis=1), Quantile(self.percent, self.per, self.least, used)
+
+
+def quantiles(table: str, metrics: Mapping[str, Quantile], values_ns: Sequence[Ints]) -> list[Pooled]:
+    """Metrics that are percentiles of one distribution.
+
+    Args:
+        table: the name under which the histograms are kept.
+        metrics: name to percentile (without bins).
+        values_ns: the values of each session, in ns.
+    """
+    parts = []
+    for values in values_ns:
+        of, counts = np.unique(bins(np.asarray(values, np.int64)), return_counts=True)
+        parts.append(np.stack([of, counts], axis=1).ravel().tolist())
+    made = []
+    columns: Floats | None = None
+    for name, quantile in metrics.items():
+        read, formula = quantile.read(parts)
+        columns = read if columns is None else columns
+        made.append(Pooled(name, columns, formula, table))
+    return made
