@@ -20,8 +20,10 @@ from simulator.timing.clock import real_ns
 if TYPE_CHECKING:
     from scorers.judge import Judge
 
-__all__ = ["score"]
+__all__ = ["a_judge", "score"]
 
+PASS = ("pass^k", "pass@k")
+"""What companions are for; no headline, so the table does not show it."""
 _NOW_AND_THEN_NS = 10 * SECOND
 
 
@@ -36,8 +38,11 @@ def score(
     truth: Annotated[
         Path | None, Parameter(help="A scenario whose truth counts instead, as for a live run; shown, not saved.")
     ] = None,
+    companion: Annotated[
+        list[Path] | None, Parameter(help="The same run under another seed, for pass^k; shown, not saved.")
+    ] = None,
     judge_model: Annotated[
-        str | None, Parameter(help="The model behind --scorer pira:matcher=judge, as its server calls it.")
+        str | None, Parameter(help="The model behind matcher=judge of pira and realtime, as its server calls it.")
     ] = None,
     judge_base_url: Annotated[
         str | None, Parameter(help="Its OpenAI-compatible server; default OPENAI_BASE_URL. The key: OPENAI_API_KEY.")
@@ -49,20 +54,26 @@ def score(
 ) -> int:
     """Score a run again from its logs and its truth, without its agent."""
     voice = Voice(as_json=json)
-    own = gate is None and scorer is None and truth is None
-    with _judge(run, judge_model, judge_base_url, judge_timeout, voice) as judge:
-        scores = score_folder(run, gate, scorer, truth=truth, judge=judge, save=own)
+    own = gate is None and scorer is None and truth is None and not companion
+    with a_judge(run, judge_model, judge_base_url, judge_timeout, voice) as judge:
+        scores = score_folder(run, gate, scorer, truth=truth, judge=judge, companions=companion or (), save=own)
     voice.say(ScoreTable({run.name: scores}))
     for sentence in (broken := invalid(run)):
         voice.tell(sentence, "bold red")
     if not own:
+        for metric in PASS if companion else ():
+            if (detail := scores["details"].get(metric)) is not None:
+                k = f", k = {detail['k']}" if "k" in detail else ""
+                voice.say(
+                    plain(f"{metric}: {detail.get('reason') or format(detail['value'], '.3f')}{k}, n{detail['n']}")
+                )
         voice.say(plain("not saved: scores.json keeps the run's own gate, scorers and truth"))
     voice.record("done", run=str(run), scores=scores["scores"], valid=not broken)
     return Exit.DONE
 
 
 @contextmanager
-def _judge(run: Path, model: str | None, base_url: str | None, timeout: str, voice: Voice) -> Iterator[Judge | None]:
+def a_judge(run: Path, model: str | None, base_url: str | None, timeout: str, voice: Voice) -> Iterator[Judge | None]:
     """The judge, if one is named. Its verdicts stay in the run folder, so that scoring again asks for nothing twice."""
     if model is None or not model.strip():
         if base_url is not None:

@@ -5,23 +5,28 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memory.embed import HashEmbedder
-from scorers.base import Unit, score_run
+from scorers.base import Context, Unit, score_run
+from scorers.feedback import FILE as FEEDBACK
+from scorers.feedback import read as read_feedback
 from scorers.judge import Judge
-from scorers.matching import Content
+from scorers.matching import Judging
 from simulator.core.errors import InputError, quote
 from simulator.play.assemble import as_path
+from simulator.play.companions import companions_of
 from simulator.play.settling import settle
 from simulator.runs import runlog
 from simulator.runs.blame import blotted
 from simulator.runs.folder import TWIN, read_run, read_units, write_json
+from simulator.runs.gate import Gate
 from simulator.runs.unit import LOG
 from simulator.session.scenario import Play, plays
 
-__all__ = ["FILE", "read_scores", "score_folder"]
+__all__ = ["FILE", "Opened", "open_folder", "read_scores", "score_folder"]
 
 FILE = "scores.json"
 TOLD_ERRORS = 10
@@ -29,23 +34,17 @@ _OF_THE_CLOCK = ("clock", "latency", "latency_source")
 _PARTS = {"scores", "details", "counts", "notes", "errors"}
 
 
-def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] | None = None, *,
-                 truth: str | Path | None = None, judge: Judge | None = None,
-                 save: bool = True) -> dict[str, Any]:  # fmt: skip
-    """Score a run folder; with ``save`` into its ``scores.json``.
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A run folder as it is scored: its units in order of key, and what scorers take besides."""
 
-    Besides what ``scorers.base.score_run`` gives: ``notes`` (counted by agents and memories) and ``errors`` (the most
-    frequent ten kinds, each with kind, text, n, and how many texts are joined in it), ``errors_untold``.
+    units: tuple[Unit, ...]
+    context: Context
 
-    ``truth``: a scenario whose truth is to count instead of what the run knew: of a live run somebody may have written
-    down afterwards what was needed when.
 
-    ``judge``: for ``pira:matcher=judge``. It is told the users' profiles as the run's scenarios give them.
-
-    Raises:
-        InputError: not a run folder, nothing was played in it yet, or a truth of another session.
-        UsageError: a scorer or a gate that is unknown or does not fit.
-    """
+def open_folder(run: str | Path, gate: str | None = None, *, truth: str | Path | None = None,
+                judge: Judge | None = None, companions: Sequence[str | Path] = ()) -> Opened:  # fmt: skip
+    """Read a run folder; see ``score_folder`` for what may be given and for its errors."""
     run = as_path("run", run)
     settle(run)
     read = read_units(run)
@@ -55,11 +54,48 @@ def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] 
     if truth is not None:
         truth = as_path("truth", truth)
         units = _judged_by(units, plays([truth]), truth)
-    twins = {unit.key: found for unit in units if (found := _twin(run, unit)) is not None}
     header = units[0].log.header
-    protocol, used = str(header["protocol"]), gate or str(header["gate"])
-    judging = None if judge is None else _judging(judge, run, units, truth)
-    scores = score_run(units, protocol, used, names=names, embedder=HashEmbedder(), twins=twins, judge=judging)
+    context = Context(
+        protocol=str(header["protocol"]),
+        gate=Gate.parse(gate or str(header["gate"])),
+        embedder=HashEmbedder(),
+        twins={unit.key: found for unit in units if (found := _twin(run, unit)) is not None},
+        judge=None if judge is None else _judging(judge, run, units, truth),
+        companions=companions_of(run, units, [as_path("companion", c) for c in companions]) if companions else {},
+        feedback={
+            unit.key: said for unit in units if (said := read_feedback(run / "units" / unit.key / FEEDBACK)) is not None
+        },
+    )
+    return Opened(tuple(units), context)
+
+
+def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] | None = None, *,
+                 truth: str | Path | None = None, judge: Judge | None = None, companions: Sequence[str | Path] = (),
+                 save: bool = True) -> dict[str, Any]:  # fmt: skip
+    """Score a run folder; with ``save`` into its ``scores.json``.
+
+    Besides what ``scorers.base.score_run`` gives: ``notes`` (counted by agents and memories) and ``errors`` (the most
+    frequent ten kinds, each with kind, text, n, and how many texts are joined in it), ``errors_untold``.
+
+    ``truth``: a scenario whose truth is to count instead of what the run knew: of a live run somebody may have written
+    down afterwards what was needed when.
+
+    ``judge``: for ``pira:matcher=judge`` and ``realtime:matcher=judge``. It is told the users' profiles as the run's
+    scenarios give them.
+
+    ``companions``: run folders of the same under other seeds, for ``pass^k``.
+
+    Raises:
+        InputError: not a run folder, nothing was played in it yet, or a truth of another session.
+        UsageError: a scorer or a gate that is unknown or does not fit, or a companion that is none.
+    """
+    run = as_path("run", run)
+    opened = open_folder(run, gate, truth=truth, judge=judge, companions=companions)
+    units, given = opened.units, opened.context
+    scores = score_run(
+        units, given.protocol, given.gate, names=names, embedder=given.embedder, twins=given.twins, judge=given.judge,
+        companions=given.companions, feedback=given.feedback,
+    )  # fmt: skip
     notes: Counter[str] = Counter()
     errors: Counter[tuple[str, str]] = Counter()
     for unit in units:
@@ -104,7 +140,7 @@ def _judged_by(units: Sequence[Unit], said: Sequence[Play], where: Path) -> list
     return found
 
 
-def _judging(judge: Judge, run: Path, units: Sequence[Unit], truth: Path | None) -> Callable[[str], Content]:
+def _judging(judge: Judge, run: Path, units: Sequence[Unit], truth: Path | None) -> Callable[[str], Judging]:
     """The judge by unit. A profile is not in the log: it is read where the run had it, if that is still the same."""
     wanted = {unit.key: unit for unit in units}
     given = [str(truth)] if truth is not None else read_run(run).get("given", {}).get("scenarios", [])

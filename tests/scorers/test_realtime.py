@@ -10,6 +10,7 @@ import pytest
 from scorers.base import Unit, catalogue, score_run
 from scorers.samples import false_positive_norm
 from simulator.runs.records import Kind
+from simulator.session.rhythm import burstiness
 from simulator.session.truth import Opportunity
 from tests.logs import D, log, need, ns, truth
 
@@ -215,3 +216,59 @@ def test_money_per_help_is_unknown_without_prices() -> None:
     assert score([D(12, 14, ["Debug"])], [A])["scores"]["cost@per_on_time"] is None
     priced = score([D(12, 14, ["Debug"], more={"tokens": {"in": 1}, "cost": 0.25})], [A])
     assert priced["scores"]["cost@per_on_time"] == 0.25
+
+
+def test_reliability_says_how_right_each_confidence_was() -> None:
+    said = [D(12, 14, [sure(0.8)]), D(100, 101, [sure(0.82)]), D(200, 201, [sure(0.1)])]
+    told = score(said, [A])["details"]["calibration@ece"]
+    assert told["reliability"] == [[0.1, 0, 1], [pytest.approx(0.81), 1 / 2, 2]]
+    assert told["value"] == pytest.approx((0.1 + abs(1.62 - 1)) / 3)
+
+
+def test_utility_stands_beside_its_ceiling_and_the_offers_it_took() -> None:
+    told = score([D(12, 14, ["Debug"]), D(100, 101, ["Debug"])], [need("A", 10.5, 20.5)])["details"]
+    for name in ("timely_utility", "timely_utility@quiet", "timely_utility@timing"):
+        assert told[name]["ceiling"] == pytest.approx(97.5)
+        assert told[name]["offers_per_hour"] == 2
+
+
+def test_burstiness_is_that_of_the_times_between_offers() -> None:
+    # 10, 10, 100 s: mean 40, deviation sqrt(1800) = 42.43: B = 2.43 / 82.43.
+    times = [5, 15, 25, 125]
+    told = score([D(t, t, ["Debug"]) for t in times], [])
+    assert told["scores"]["burstiness_of_offers"] == pytest.approx((1800**0.5 - 40) / (1800**0.5 + 40))
+    assert told["scores"]["burstiness_of_offers"] == pytest.approx(burstiness([ns(t) for t in times]))
+    assert (told["details"]["burstiness_of_offers"]["people"], told["details"]["burstiness_of_offers"]["n"]) == (
+        0.787,
+        3,
+    )
+    regular = score([D(t, t, ["Debug"]) for t in (1, 8, 15, 22)], [])
+    assert regular["scores"]["burstiness_of_offers"] == -1
+    assert score([D(t, t, ["Debug"]) for t in (1, 8)], [])["scores"]["burstiness_of_offers"] is None
+
+
+def test_times_between_offers_are_those_within_a_session() -> None:
+    sessions = [[D(t, t, ["Debug"]) for t in (0, 10)], [D(t, t, ["Debug"]) for t in (1000, 1100, 1110)]]
+    units = [Unit(f"s{i}", log(said), truth(3600)) for i, said in enumerate(sessions)]
+    told = score_run(units, "stream", "off")["scores"]
+    assert told["burstiness_of_offers"] == pytest.approx((1800**0.5 - 40) / (1800**0.5 + 40))
+
+
+def test_tokens_a_help_counts_those_spent_in_vain() -> None:
+    said = [D(12, 14, ["Debug"], more={"tokens": {"in": 7, "images": 1}}), D(40, 41, more={"tokens": {"in": 5}})]
+    told = score(said, [A])
+    assert (told["scores"]["cost@tokens_in_per_on_time"], told["scores"]["cost@images_per_on_time"]) == (12, 1)
+    assert score(said[1:], [A])["details"]["cost@tokens_in_per_on_time"]["reason"] == "no offers on time"
+    unreported = score([D(12, 14, ["Debug"])], [A])["details"]["cost@tokens_in_per_on_time"]
+    assert (unreported["value"], unreported["reason"]) == (None, "unknown: no usage was reported")
+
+
+def test_a_need_served_under_every_seed_and_one_served_by_luck() -> None:
+    needs = [A, need("B", 50, 60), need("C", 100, 130)]
+    runs = [[12, 55], [14, 110], [13]]  # A always, B and C once each
+    units = [Unit("s", log([D(t, t, ["Debug"]) for t in at]), truth(3600, needs)) for at in runs]
+    told = score_run(units[:1], "stream", "off", companions={"s": units[1:]})
+    assert (told["scores"]["pass^k"], told["scores"]["pass@k"]) == (pytest.approx(1 / 3), 1)
+    assert (told["details"]["pass^k"]["k"], told["details"]["pass^k"]["n"]) == (3, 3)
+    alone = score_run(units[:1], "stream", "off")["details"]["pass^k"]
+    assert (alone["value"], alone["reason"]) == (None, "not computed: needs companion seeds")
