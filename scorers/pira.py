@@ -6,7 +6,7 @@ skill card that differs from the paper; it is kept apart, for comparison only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ from scorers.base import Context, Metric, Score, Unit, scorers
 from scorers.figures import Ratio, Sheet, harmonic
 from scorers.judge import JudgeFailed
 from scorers.matching import Content, content, maximum
-from scorers.samples import Sample, set_score
+from scorers.pooling import Floats, Pooled, Sums, over
+from scorers.samples import SUMS, Sample, set_score, set_score_of, sums
 from simulator.core.errors import UsageError, quote
 from simulator.core.intentions import key
 from simulator.runs.records import Kind, RunLog
@@ -148,6 +149,17 @@ class Pira:
             sheet.put(f"S_final{end}", _percent(score.final), **said)
         return sheet.scores()
 
+    def pooled(self, tallies: Sequence[Trajectory]) -> list[Pooled]:
+        """See ``scorers.pooling.Pools``; macro averages are sums over samples too. None where a sample is unjudged."""
+        if any(t.unjudged is not None for t in tallies):
+            return []
+        found = []
+        for kind in _SETS:
+            end = "" if kind == "retained" else "@ever"
+            made = Sums(f"pira{end}", SUMS, [sums([t.samples[kind]]) for t in tallies])
+            found += [made.metric(name + end, _scaled(field, scale)) for name, (field, scale) in _POOLED.items()]
+        return found
+
     def explain(self, tally: Trajectory) -> Mapping[str, Any]:
         """True intents, and both predicted sets with what each matched."""
         return {"intents": tally.shown}
@@ -155,6 +167,21 @@ class Pira:
     def reference(self, tallies: Sequence[Trajectory]) -> Mapping[str, Any]:
         """None."""
         return {}
+
+
+_POOLED = {
+    "P": ("precision", 100.0),
+    "R": ("recall", 100.0),
+    "F1_avg": ("f1", 100.0),
+    "FPS": ("false_positives", 1.0),
+    "FPS_norm": ("norm", 100.0),
+    "S_final": ("final", 100.0),
+}
+"""Which field of a set's score each metric is, and in what scale."""
+
+
+def _scaled(field: str, scale: float) -> Callable[[Mapping[str, Floats]], Floats]:
+    return lambda total: scale * set_score_of(total)[field]
 
 
 def _percent(figure: Ratio) -> Ratio:
@@ -276,6 +303,16 @@ class CardApprox:
         sheet.put("pira_card_approx@FPS_norm", 100 * norm, noise, **warned)
         return sheet.scores()
 
+    def pooled(self, tallies: Sequence[Turns]) -> list[Pooled]:
+        """See ``scorers.pooling.Pools``."""
+        rows = [[t.hits, t.false, t.missed, t.noise] for t in tallies]
+        made = Sums("pira_card_approx", ("hits", "false", "missed", "noise"), rows)
+        return [
+            made.metric("pira_card_approx", lambda s: _card_f1(s) * _card_norm(s) / 100),
+            made.metric("pira_card_approx@F1", _card_f1),
+            made.metric("pira_card_approx@FPS_norm", _card_norm),
+        ]
+
     def explain(self, tally: Turns) -> Mapping[str, Any]:
         """Nothing beyond the figures."""
         return {}
@@ -283,6 +320,15 @@ class CardApprox:
     def reference(self, tallies: Sequence[Turns]) -> Mapping[str, Any]:
         """None."""
         return {}
+
+
+def _card_f1(s: Mapping[str, Floats]) -> Floats:
+    true = s["hits"] + s["missed"]
+    return np.where(true > 0, over(200 * s["hits"], s["hits"] + s["false"] + true), np.nan)
+
+
+def _card_norm(s: Mapping[str, Floats]) -> Floats:
+    return 100 * (1 - s["false"] / np.maximum(1, s["noise"]))
 
 
 def _gold(truth: Truth, t_ns: int) -> str | None:

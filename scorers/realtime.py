@@ -22,8 +22,10 @@ from scorers.judge import JudgeFailed
 from scorers.matching import AnyContent, Content, Windows, content, match
 from scorers.offers import Verdict, judge, stamps
 from scorers.pacing import pace
+from scorers.pooling import Pooled
 from scorers.realtime_figures import put_full, put_pace, put_said, put_strength
 from scorers.realtime_metrics import KAPPAS, Rules, metrics_of, rests_on_content
+from scorers.realtime_pooled import NOT_POOLED, pooled
 from scorers.realtime_tally import Seeds, Strength, Tally
 from scorers.samples import Sample
 from scorers.spending import spent, usage
@@ -50,6 +52,7 @@ class Realtime:
 
     protocols = ("stream",)
     needs_truth = True
+    not_pooled = NOT_POOLED
 
     def __init__(self, matcher: str = "category", slo_s: float = 5, rules: Rules | None = None) -> None:
         self.matcher = matcher
@@ -175,6 +178,10 @@ class Realtime:
             put_strength(sheet, "", [t.strengths[""] for t in tallies], active, ceiling)
             put_full(sheet, tallies, self.rules)
         return self._marked(sheet.scores(), tallies)
+
+    def pooled(self, tallies: Sequence[Tally]) -> list[Pooled]:
+        """See ``scorers.pooling.Pools``."""
+        return pooled(tallies, self.rules)
 
     def _marked(self, scores: Sequence[Score], tallies: Sequence[Tally]) -> list[Score]:
         """Figures that rest on another matcher than the headline's say so."""

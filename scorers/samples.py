@@ -8,12 +8,15 @@ mean number predicted. ``S = F1_avg / (1 + ln(1 + FPS))``. Source: PIRA-Bench, a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scorers.figures import Ratio
+import numpy as np
 
-__all__ = ["Sample", "SetScore", "false_positive_norm", "set_score"]
+from scorers.figures import Ratio
+from scorers.pooling import Floats, over
+
+__all__ = ["SUMS", "Sample", "SetScore", "false_positive_norm", "set_score", "set_score_of", "sums"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +67,31 @@ def set_score(samples: Sequence[Sample]) -> SetScore:
 
 def _mean(values: Sequence[float], of: str) -> Ratio:
     return Ratio(math.fsum(values) / len(values), len(values)) if values else Ratio(None, 0, f"no {of}")
+
+
+SUMS = ("positive", "precision", "recall", "f1", "negative", "predicted")
+"""What samples add up to: how many are positive, their precisions, recalls and F1s; how many are negative, and what was
+predicted in them.
+"""
+
+
+def sums(samples: Sequence[Sample]) -> tuple[float, ...]:
+    """What these samples add, in the order of ``SUMS``: all of ``set_score`` is a function of it."""
+    positive = [s for s in samples if s.true]
+    negative = [s.predicted for s in samples if not s.true]
+    return (
+        len(positive),
+        math.fsum(s.matched / s.predicted if s.predicted else 0.0 for s in positive),
+        math.fsum(s.matched / s.true for s in positive),
+        math.fsum(2 * s.matched / (s.predicted + s.true) for s in positive),
+        len(negative),
+        sum(negative),
+    )
+
+
+def set_score_of(total: Mapping[str, Floats]) -> dict[str, Floats]:
+    """The figures of ``SetScore`` from sums by name, NaN where there are none."""
+    found = {name: over(total[name], total["positive"]) for name in ("precision", "recall", "f1")}
+    said = over(total["predicted"], total["negative"])
+    norm = 1 / (1 + np.log1p(np.maximum(said, 0)))
+    return {**found, "false_positives": said, "norm": norm, "final": found["f1"] * norm}

@@ -6,7 +6,7 @@ service time alone says "2 s" while a queue grows to hours (coordinated omission
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 
 from scorers.base import PROTOCOLS, Context, Metric, Score, Unit, scorers
 from scorers.figures import Sheet, percentile, ratio
+from scorers.pooling import Floats, Pooled, Sums, over
 from scorers.spans import covered, merged
 from scorers.spending import TOKENS, spent, usage
+from scorers.statistics.power import samples_needed
+from scorers.statistics.spread import Quantile, quantiles
 from simulator.core.types import MS, SECOND
 from simulator.runs.records import Ints, Kind, RunLog
 from simulator.session.truth import Span, active_spans
@@ -24,8 +27,8 @@ from simulator.session.truth import Span, active_spans
 __all__ = ["Serving"]
 
 HOUR = 3600 * SECOND
-P99_NEEDS = 459
-"""Samples without a miss that show a p99 with 99 % confidence; fewer give "n too small"."""
+P99_NEEDS = samples_needed(99, 0.99)
+"""Samples that show a p99 with 99 % confidence (459); fewer give "n too small"."""
 _LATENCIES = {
     "scheduled_latency": "actionable - released",
     "service_time": "actionable - started",
@@ -42,6 +45,13 @@ _KEEPS_UP = (
     "1 unless, in some session, the waiting time (dispatch delay) grows: least-squares slope over 0.01 s/s, and growth "
     "over the run beyond two periods and one mean service time"
 )
+
+
+_NOT_POOLED = {
+    **{f"{name}@max": "the greatest of a sample: resamples cannot exceed it" for name in _LATENCIES},
+    "keeps_up": "a verdict",
+}
+"""Why metrics that are left out have no interval."""
 
 
 def _latency_metrics() -> list[Metric]:
@@ -108,6 +118,7 @@ class Serving:
     protocols = PROTOCOLS
     needs_truth = False
     metrics = (*_latency_metrics(), *_load_metrics(), *_cost_metrics())
+    not_pooled = _NOT_POOLED
 
     def tally(self, unit: Unit, context: Context) -> Load:
         """Reduce a log to its stamps."""
@@ -149,6 +160,11 @@ class Serving:
         sheet.put("failed_share", ratio(sum(t.failed for t in tallies), n, "decisions"))
         sheet.put("unparsed_share", ratio(sum(t.unparsed for t in tallies), n, "decisions"))
         return sheet.scores()
+
+    def pooled(self, tallies: Sequence[Load]) -> list[Pooled]:
+        """See ``scorers.pooling.Pools``."""
+        found = [m for name in _LATENCIES for m in _pooled_latency(name, tallies)]
+        return found + _pooled_load(tallies) + _pooled_cost(tallies)
 
     def explain(self, tally: Load) -> Mapping[str, Any]:
         """Nothing beyond the figures."""
@@ -206,6 +222,52 @@ def _put_latencies(sheet: Sheet, tallies: Sequence[Load]) -> None:
             else:
                 percent = 100 if point == "max" else int(point[1:])
                 sheet.put(f"{name}@{point}", percentile(values, percent) / MS, n, **extra)
+
+
+def _pooled_latency(name: str, tallies: Sequence[Load]) -> list[Pooled]:
+    values = [t.latencies[name] for t in tallies]
+    rows = [[float(int(v.sum(dtype=object)) / MS) if len(v) else 0.0, len(v)] for v in values]
+    made = Sums(f"{name}@mean", ("total", "n"), rows)
+    points = {f"{name}@{p}": Quantile(int(p[1:]), MS, P99_NEEDS if p == "p99" else 1) for p in _POINTS[1:-1]}
+    return [made.metric(f"{name}@mean", lambda s: over(s["total"], s["n"])), *quantiles(name, points, values)]
+
+
+def _pooled_load(tallies: Sequence[Load]) -> list[Pooled]:
+    names = ("age_s2", "busy_s", "active_s", "failed", "unparsed", "decisions")
+    rows = [
+        [t.age_ns2 / SECOND**2, t.busy_ns / SECOND, t.active_ns / SECOND, t.failed, t.unparsed, t.decisions]
+        for t in tallies
+    ]
+    made = Sums("load", names, rows)
+    found = [
+        made.metric("age_of_information", lambda s: over(s["age_s2"], s["active_s"])),
+        made.metric("utilisation", lambda s: over(s["busy_s"], s["active_s"])),
+        made.metric("failed_share", lambda s: over(s["failed"], s["decisions"])),
+        made.metric("unparsed_share", lambda s: over(s["unparsed"], s["decisions"])),
+    ]
+    if all(t.released is not None for t in tallies):
+        counts = [[t.covered, t.unseen, t.released or 0] for t in tallies]
+        made = Sums("coverage", ("covered", "unseen", "released"), counts)
+        found.append(made.metric("coverage", lambda s: over(s["covered"], s["released"])))
+        found.append(made.metric("dropped", lambda s: s["unseen"]))
+    peak = "age_of_information@p95_peak"
+    return found + quantiles(peak, {peak: Quantile(95, SECOND)}, [t.peaks_ns for t in tallies])
+
+
+def _pooled_cost(tallies: Sequence[Load]) -> list[Pooled]:
+    kinds = (*(f"tokens_{kind}" for kind in TOKENS), "images")
+    used = [[t.usage[kind.removeprefix("tokens_")] for kind in kinds] for t in tallies]
+    rows = [[t.active_ns / HOUR, t.usage["reports"], *row] for t, row in zip(tallies, used, strict=True)]
+    made = Sums("usage", ("hours", "reports", *kinds), rows)
+    found = [made.metric(f"cost@{kind}", _an_hour(kind)) for kind in kinds]
+    if all(t.cost_unknown is None for t in tallies):
+        made = Sums("cost", ("money", "hours"), [[t.cost or 0.0, t.active_ns / HOUR] for t in tallies])
+        found.append(made.metric("cost", lambda s: over(s["money"], s["hours"])))
+    return found
+
+
+def _an_hour(kind: str) -> Callable[[Mapping[str, Floats]], Floats]:
+    return lambda s: np.where(s["reports"] > 0, over(s[kind], s["hours"]), np.nan)
 
 
 def _put_load(sheet: Sheet, tallies: Sequence[Load]) -> None:
