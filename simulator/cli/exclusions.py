@@ -18,9 +18,10 @@ __all__ = ["try_rules"]
 
 
 def try_rules(
-    rules: Annotated[Path | None, Parameter(help="A file as for --exclude; default: the built-in list alone.")] = None,
+    rules: Annotated[Path | None, Parameter(help="The file of your rules; default: the built-in list alone.")] = None,
     /,
     *,
+    exclude: Annotated[Path | None, Parameter(help="The same file, named as `record` and `live` name it.")] = None,
     app: Annotated[str | None, Parameter(help="An application, such as chromium.")] = None,
     title: Annotated[str | None, Parameter(help="The title of a window.")] = None,
     window_class: Annotated[str | None, Parameter(help="The platform's class of a window.")] = None,
@@ -38,7 +39,9 @@ def try_rules(
     from simulator.recorder.windows import Window
 
     voice = Voice(as_json=json)
-    exclusions = Exclusions.load(rules)
+    if rules is not None and exclude is not None:
+        raise UsageError("a file of rules twice: give it alone, or with --exclude")
+    exclusions = Exclusions.load(exclude if rules is None else rules)
     windows: list[Window] = []
     if app is not None or title is not None or window_class is not None:
         windows.append(Window(app, title, window_class, kind="normal"))

@@ -34,6 +34,11 @@ def test_rules_of_ones_own_are_tried_and_the_title_they_keep_is_shown(
     assert "order #" in capsys.readouterr().out
     assert _call(["dataset", "privacy", "test", str(rules), "--app", "Slack"]) == 0
     assert "left out: chat" in capsys.readouterr().out
+    named = ["dataset", "privacy", "test", "--exclude", str(rules), "--app", "Slack"]
+    assert _call(named) == 0
+    assert "left out: chat" in capsys.readouterr().out
+    assert _call([*named, str(rules)]) == 2
+    assert "twice" in capsys.readouterr().err
 
 
 def test_without_a_window_the_file_is_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
