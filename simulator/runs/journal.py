@@ -5,6 +5,7 @@ A miss is an error that names the missing call; it never falls through to a live
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ __all__ = ["Journal", "empirical", "refuse_other", "unit_logs"]
 MAY_DIFFER = ("clock", "latency", "latency_source", "policy", "gate")
 """Fields of a header in which a replay may differ from its journal; all others bear on what was seen and said."""
 
+_OF_SCENARIO = ("dataset", "truth")  # hashes, which say nothing to anybody
+
 
 def refuse_other(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
     """Refuse a journal of another session, agent, protocol, seed, limit, ….
@@ -37,10 +40,22 @@ def refuse_other(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any])
     """
     for field in ours:
         if field not in MAY_DIFFER and theirs.get(field) != ours[field]:
+            if field in _OF_SCENARIO:
+                raise UsageError(_changed(path))
             raise UsageError(
                 f"{path}: this journal is of another run: its {field} is '{theirs.get(field)}', here it is "
                 f"'{ours[field]}'"
             )
+
+
+def _changed(path: Path) -> str:
+    """That a scenario is not what it was, and what works all the same."""
+    run = path.parents[2] if len(path.parents) > 2 and path.parent.parent.name == "units" else path
+    return (
+        f"{path}: this journal is of the scenario as it was: its session, history, profile or truth has changed since, "
+        "so this would be another run; to score that run by a truth written down since: "
+        f"{shlex.join(['proact', 'score', str(run), '--truth', 'SCENARIO'])}"
+    )
 
 
 class Journal:

@@ -142,13 +142,22 @@ def test_a_cancelled_decision_that_nothing_cancels_is_a_miss(tmp_path: Path) -> 
         play(other, tmp_path / "journal")
 
 
-@pytest.mark.parametrize("field", ["agent_text", "memory_text", "dataset", "segmentation", "window_ns"])
+@pytest.mark.parametrize("field", ["agent_text", "memory_text", "segmentation", "window_ns"])
 def test_a_journal_of_something_else_is_refused_by_name(field: str, tmp_path: Path) -> None:
     unit = plan(screen("aa"), names, clock="measured")
     run = play(unit, tmp_path / "run")
     value: Any = {"segmentation": "app", "window_ns": 7}.get(field, "other")
     with pytest.raises(UsageError, match=f"its {field.removesuffix('_text')} is"):
         play(replace(replayed(unit, run), **{field: value}), tmp_path / "journal")
+
+
+def test_a_journal_of_a_scenario_that_changed_since_says_so_and_how_it_is_scored(tmp_path: Path) -> None:
+    unit = plan(screen("aa"), names, clock="measured")
+    run = play(unit, tmp_path / "units" / "u")
+    with pytest.raises(UsageError, match="is of the scenario as it was") as told:
+        play(replace(replayed(unit, run), dataset="f00ba7"), tmp_path / "journal")
+    assert f"proact score {tmp_path} --truth SCENARIO" in str(told.value)
+    assert "f00ba7" not in str(told.value), "a hash tells nobody anything"
 
 
 @pytest.mark.parametrize("change", [{"seed": 9}, {"timeout_ns": 5}, {"memory_mode": "frozen"}])
