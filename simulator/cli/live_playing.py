@@ -21,14 +21,14 @@ from simulator.cli.playing import errors_of
 from simulator.cli.record import Options as RecordOptions
 from simulator.cli.recording import States, agree, keys, recorder_for, unrecorded
 from simulator.cli.show import ScoreTable, invalid
-from simulator.cli.speak import Voice, plain
+from simulator.cli.speak import Voice, counted, plain
 from simulator.cli.watching import Spectator, terminal, titled
 from simulator.core.errors import Exit, InputError, ProactError, UsageError
 from simulator.core.types import MS, SECOND
 from simulator.endpoint.holding import recording
 from simulator.endpoint.types import ModelChoice, shown_url
 from simulator.play.assemble import Choice, duration
-from simulator.play.live import LiveFolder, play_live
+from simulator.play.live import LiveFolder, play_live, user_of
 from simulator.play.makers import agent_maker, memory_maker
 from simulator.play.player import Played
 from simulator.play.player import play as play_recorded
@@ -88,7 +88,9 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         if options.fallback is None:
             raise
         return _fall_back(folder, options, voice, gate, f"no live screen: {error}", model)
-    place.begin(options.past, options.user)
+    user = place.begin(options.past, options.user)
+    if (whose := _whose(options, user)) is not None:
+        voice.tell(whose, "yellow")
     own = terminal()
     run = _Run(place, options, voice, gate, feed, limit, model, seen=own is not None)
     undo = titled(OWN_MARK, own)
@@ -112,9 +114,19 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         voice.record("interrupted", runs=[str(played.folder)])
         return played.code
     voice.say(plain(f"to replay it: {_replay(folder, options)}"))
-    user = shlex.quote(feed.recorder.user)
-    voice.say(plain(f"to take it back: proact forget {user} --in {shlex.quote(str(folder))}"))
-    return _told(played, voice)
+    voice.say(plain(f"to take it back: proact forget {shlex.quote(user)} --in {shlex.quote(str(folder))}"))
+    return _told(played, voice, run.shown)
+
+
+def _whose(options: LiveOptions, user: str) -> str | None:
+    """That a past makes this screen somebody's, or that it is given to somebody else than it is of."""
+    if options.past is None:
+        return None
+    past = user_of(options.past)
+    if past == user:
+        said = f"this screen is recorded as {user}'s, whose past {options.past} is"
+        return None if options.user is not None else f"{said}; --user NAME records it as somebody else's"
+    return f"the agent gets the past of {past} ({options.past}) as if it were {user}'s"
 
 
 def _replay(folder: Path, options: LiveOptions) -> str:
@@ -149,6 +161,7 @@ class _Run:
     model: ModelChoice | None = None
     seen: bool = False
     lost: bool = False
+    shown: tuple[int, int] = (0, 0)
     asked: int = 0
     warned: bool = field(default=False)
 
@@ -162,8 +175,11 @@ class _Run:
         with (Spectator(self.voice, "LIVE", self.gate, self._how) as spectator, keys(recorder),
               _hearing(self._stop(interrupt), interrupt)):  # fmt: skip
             async with beside(self._watch, partial(_beat, spectator)):
-                return await play_live(self.place, choice, self.feed.made, period_ns=period, watcher=spectator,
-                                       interrupt=interrupt)  # fmt: skip
+                try:
+                    return await play_live(self.place, choice, self.feed.made, period_ns=period, watcher=spectator,
+                                           interrupt=interrupt)  # fmt: skip
+                finally:
+                    self.shown = spectator.shown, spectator.offered
 
     def _stop(self, interrupt: Interrupt) -> Callable[[], None]:
         """Ends the recording; before there is one, all of it: the agent may take long to open."""
@@ -197,7 +213,8 @@ class _Run:
                 continue
             if self.limit_ns is not None and recorder.now_ns() >= self.limit_ns:
                 recorder.stop()
-            lost_ns = lost_ns + _LOOK_NS if recorder.facts.trouble == "display_lost" else 0
+            gone = recorder.facts.trouble == "display_lost" or recorder.facts.hangs
+            lost_ns = lost_ns + _LOOK_NS if gone else 0
             if lost_ns >= _LOST_NS and self.options.fallback is not None and not self.lost:
                 self.lost = True
                 recorder.stop()
@@ -277,15 +294,30 @@ def _fall_back(folder: Path, options: LiveOptions, voice: Voice, gate: Gate, why
     return _told(played, voice)
 
 
-def _told(played: Played, voice: Voice) -> int:
+def _shown(suggestions: int, offers: int) -> str:
+    """What the line called suggestions, beside what the table counts.
+
+    >>> _shown(1, 1)
+    'shown: 1 suggestion of 1 offer that the agent made (`offer` in the table: decisions with one or more)'
+    """
+    said = f"shown: {counted(suggestions, 'suggestion')} of {counted(offers, 'offer')} that the agent made"
+    said += " (`offer` in the table: decisions with one or more)"
+    return said if offers == suggestions else f"{said}; the others repeated one, and --gate off shows them too"
+
+
+def _told(played: Played, voice: Voice, shown: tuple[int, int] | None = None) -> int:
+    """What came of it; the exit code. ``shown``: suggestions that reached the person, and offers the agent made."""
     scores = {} if played.scores is None else played.scores
     name = played.folder.parent.name or played.folder.name
     if played.scores is not None:
         voice.say(ScoreTable({name: played.scores}))
+    if shown is not None and shown[1]:
+        voice.say(plain(_shown(*shown)))
     for line in errors_of(name, played):
         voice.tell(line, "red")
     for sentence in (broken := invalid(played.folder)):
         voice.tell(sentence, "bold red")
     voice.say(plain(f"run folder: {played.folder}"))
-    voice.record("done", run=str(played.folder), scores=scores.get("scores", {}), valid=not broken)
+    counts = {} if shown is None else {"suggestions": shown[0], "offers": shown[1]}
+    voice.record("done", run=str(played.folder), scores=scores.get("scores", {}), valid=not broken, **counts)
     return played.code

@@ -63,6 +63,10 @@ class Spectator(Watcher):
         badge: what is being watched, such as ``LIVE`` or ``REPLAY``: stands in front of every line.
         gate: what of repeated offers reaches a person.
         how: how the recording is doing, as text; empty where there is none.
+
+    Attributes:
+        shown: suggestions that reached the person.
+        offered: offers that the agent made, those included that repeat one.
     """
 
     def __init__(self, voice: Voice, badge: str, gate: Gate, how: Callable[[], str] = str) -> None:
@@ -70,7 +74,7 @@ class Spectator(Watcher):
         self._rule = Surfacing(gate)
         self._engine: Engine | None = None
         self._latencies: deque[int] = deque(maxlen=_LATENCIES)
-        self._n_told = 0
+        self.shown = self.offered = 0
         self._state = "agent and memory are getting ready"
         self._line = Live(get_renderable=self._draw, console=voice.progress, refresh_per_second=4, transient=True)
 
@@ -115,11 +119,12 @@ class Spectator(Watcher):
         elif kind is Kind.OFFER:
             for offer, at in answer.offers:
                 arrival = flight.started_ns + at
+                self.offered += 1
                 if self._rule.offer(flight.seq, offer.intention, arrival):
                     self._told(offer.intention, offer.text, offer.confidence, arrival, arrival - snapshot.captured_ns)
 
     def _told(self, intention: str, text: str, confidence: float | None, t_ns: int, latency_ns: int) -> None:
-        self._n_told += 1
+        self.shown += 1
         self._voice.record(
             "suggestion", t_s=round(t_ns / SECOND, 3), intention=intention, text=text, confidence=confidence,
             latency_ms=round(latency_ns / MS, 1),
@@ -136,9 +141,8 @@ class Spectator(Watcher):
         said = [f"{self._badge}: {self._state}"]
         if self._engine is not None:
             tally = self._engine.books.tally
-            said = [
-                f"{self._badge}: {tally.released} snapshots, {tally.decisions} decisions, {self._n_told} suggestions"
-            ]
+            so_far = f"{tally.released} snapshots, {tally.decisions} decisions, {self.shown} suggestions shown"
+            said = [f"{self._badge}: {so_far}"]
             said += [f"{tally.errors} errors"] if tally.errors else []
             if self._latencies:
                 p50, p95 = (percentile(self._latencies, q) / MS for q in (50, 95))

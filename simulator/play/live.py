@@ -11,6 +11,7 @@ over the recording would be, and can be scored, or replayed as a journal.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,14 +29,27 @@ from simulator.recorder.shots import Shot, Summary
 from simulator.runs.engine import Interrupt
 from simulator.runs.folder import RunFolder
 from simulator.runs.unit import UnitResult, play_unit
+from simulator.session.ignored import hide
 from simulator.session.scenario import beginning
 from simulator.session.scenario_file import load, read_mapping
 from simulator.sources.live import LiveScreen
 from simulator.timing.clock import wall_ns
 from simulator.timing.tasks import task_group
 
-__all__ = ["LiveFolder", "MakeRecorder", "Records", "play_live"]
+__all__ = ["LiveFolder", "MakeRecorder", "Records", "play_live", "user_of"]
 
+_HEAD = "# Written by `proact live`: what the agent was given. Whose screen it was, and what they had done before.\n"
+_HOW_TO_SAY = """\
+
+# Nobody has said yet when help was needed. Write it down here (without the #), in seconds since the first snapshot;
+# `proact list intentions` names the intentions, docs/sessions.md says all that may stand here.
+# truth:
+#   opportunities:
+#     - {{opens_s: 31, closes_s: 51.5, intention: Error Correction, query: why does this fail}}
+# Then this scores the run by it:
+# {score}
+"""
+ANYBODY = "user"
 _KEPT = ("user", "intentions", "segmentation", "window_s", "policy", "gate", "seed")
 
 
@@ -90,8 +104,8 @@ class LiveFolder:
         """The run folder."""
         return self.path / "run"
 
-    def begin(self, past: Path | None, user: str | None) -> None:
-        """Make the folder with its scenario file.
+    def begin(self, past: Path | None, user: str | None) -> str:
+        """Make the folder with its scenario file, and keep a version control system from taking any of it.
 
         Args:
             past: a scenario file, or a folder with one, whose profile, history and rules are taken over.
@@ -100,6 +114,9 @@ class LiveFolder:
         Raises:
             UsageError: something is there already.
             InputError: a fault of ``past``.
+
+        Returns:
+            Whose screen it is.
         """
         if self.path.exists() and any(self.path.iterdir()):
             raise UsageError(f"{self.path} is not empty; a live run needs a folder of its own")
@@ -109,13 +126,30 @@ class LiveFolder:
         if user is not None:
             said["user"] = user
         self.path.mkdir(parents=True, exist_ok=True)
-        head = "# Written by `proact live`. What was true of it may be added under `truth`: docs/sessions.md\n"
-        self.scenario.write_text(head + yaml.safe_dump(said, allow_unicode=True, sort_keys=False), encoding="utf-8")
+        hide(self.path)
+        written = yaml.safe_dump(said, allow_unicode=True, sort_keys=False)
+        run = shlex.join(["proact", "score", str(self.run), "--truth", str(self.path)])
+        run = run if run.isprintable() else "proact score FOLDER/run --truth FOLDER"  # a comment ends with its line
+        self.scenario.write_text(_HEAD + written + _HOW_TO_SAY.format(score=run), encoding="utf-8")
+        return str(said.get("user") or ANYBODY)
+
+
+def user_of(past: Path) -> str:
+    """Whose past a scenario file, or a folder with one, says it is; ``user`` where it says nobody's.
+
+    Raises:
+        InputError: a fault of it.
+    """
+    return load(_file_of(past)).user or ANYBODY
+
+
+def _file_of(past: Path) -> Path:
+    return past / "scenario.yaml" if past.is_dir() else past
 
 
 def _taken_over(past: Path) -> dict[str, Any]:
     """What a scenario says but for its session and its truth, with paths that hold from anywhere."""
-    file = past / "scenario.yaml" if past.is_dir() else past
+    file = _file_of(past)
     spec, raw, base = load(file), read_mapping(file), file.absolute().parent
     said = {k: raw[k] for k in _KEPT if k in raw}
     said["history"] = [str(base / entry) for entry in spec.history]
@@ -143,7 +177,7 @@ async def play_live(folder: LiveFolder, choice: Choice, make_recorder: MakeRecor
     """
     watcher, interrupt = watcher or Watcher(), interrupt or Interrupt()
     choice = replace(choice, scenarios=[folder.scenario], clock="wall")
-    user = load(folder.scenario).user or "user"
+    user = user_of(folder.scenario)
     feed: list[LiveScreen] = []
     chosen: list[int] = []
 

@@ -21,6 +21,7 @@ from simulator.core.lock import is_locked
 from simulator.privacy.disk import remove, remove_tree
 from simulator.privacy.items import Item, Unreached
 from simulator.privacy.span import Span
+from simulator.session.ignored import unhide
 from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
 
@@ -188,6 +189,7 @@ def _remove(head: Head) -> list[Unreached]:
         if path != file and (path.name in _OURS or path.name.endswith(".part")):
             remove_tree(path)
     remove(file)
+    unhide(folder)
     left = [Unreached(p, "a file in the session's folder that proact did not make") for p in sorted(folder.iterdir())]
     if not left:
         folder.rmdir()

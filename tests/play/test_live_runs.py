@@ -11,6 +11,8 @@ import anyio
 import pytest
 from PIL import Image
 
+from simulator.cli.live import LiveOptions
+from simulator.cli.live_playing import _whose
 from simulator.core.errors import Exit, InputError, UsageError
 from simulator.core.types import MS, Decision, Observation, Offer
 from simulator.play.assemble import Choice
@@ -192,3 +194,36 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "demo" / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(UsageError, match="folder of its own"):
         LiveFolder(tmp_path / "demo").begin(None, None)
+
+
+def test_the_scenario_of_a_live_run_shows_how_a_truth_is_written(tmp_path: Path) -> None:
+    live(tmp_path / "demo", "aa" + "b" * 24 + "cc")
+    file = tmp_path / "demo" / "scenario.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert f"# proact score {tmp_path / 'demo' / 'run'} --truth {tmp_path / 'demo'}\n" in text
+    start = text.index("# truth:")
+    shown = "".join(line.removeprefix("# ") for line in text[start:].splitlines(keepends=True)[:3])
+    file.write_text(text[:start] + shown.replace("31,", "0.2,").replace("51.5", "2.6"), encoding="utf-8")
+    scores = score_folder(tmp_path / "demo" / "run", truth=tmp_path / "demo")
+    assert scores["counts"]["opportunities"] == 1
+
+
+def test_a_live_run_is_left_out_by_git(tmp_path: Path) -> None:
+    live(tmp_path / "demo")
+    assert (tmp_path / "demo" / ".gitignore").read_text().endswith("\n*\n")
+
+
+def test_whose_a_live_run_is_follows_the_past_unless_somebody_is_named(tmp_path: Path) -> None:
+    past = Path(__file__).parents[2] / "scenarios" / "desktop"
+    assert LiveFolder(tmp_path / "a").begin(past, None) == "sam"
+    assert LiveFolder(tmp_path / "b").begin(past, "me") == "me"
+    assert LiveFolder(tmp_path / "c").begin(None, None) == "user"
+    said = [_whose(LiveOptions(past=past, user=user), user or "sam") for user in (None, "me", "sam")]
+    assert said[0] is not None
+    assert "recorded as sam's" in said[0]
+    assert "--user NAME" in said[0]
+    assert said[1] is not None
+    assert "the past of sam" in said[1]
+    assert "as if it were me's" in said[1]
+    assert said[2] is None
+    assert _whose(LiveOptions(), "user") is None

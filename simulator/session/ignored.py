@@ -1,0 +1,33 @@
+"""Keeping recordings out of version control: who records inside of a clone does not mean to publish their screen."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["IGNORED", "hide", "is_hidden", "unhide"]
+
+IGNORED = ".gitignore"
+_ALL = b"# Written by proact: a recording is private until you decide otherwise. Remove this file to commit it.\n*\n"
+
+
+def hide(folder: Path) -> None:
+    """Have git leave out all of a folder; a file of that name that is there already stays as it is.
+
+    Where it cannot be written the recording goes on: whatever keeps it from being written is told by what comes next.
+    """
+    with suppress(OSError), (folder / IGNORED).open("xb") as stream:
+        stream.write(_ALL)
+
+
+def is_hidden(folder: Path) -> bool:
+    """Whether ``hide`` wrote the file that is there, as it is."""
+    with suppress(OSError):
+        return (folder / IGNORED).read_bytes() == _ALL
+    return False
+
+
+def unhide(folder: Path) -> None:
+    """Take ``hide`` back; a file that somebody else wrote, or changed, stays."""
+    if is_hidden(folder):
+        (folder / IGNORED).unlink(missing_ok=True)
