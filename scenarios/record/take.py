@@ -23,6 +23,7 @@ from scenarios.record.hands import Action, DeskError
 from scenarios.record.needs import Case, Need, Script
 from simulator.core.errors import InputError
 from simulator.core.types import SECOND
+from simulator.session.ignored import unhide
 from simulator.session.reader import Reader
 from simulator.session.scenario import plays
 from simulator.timing.clock import rest, wall_ns
@@ -64,6 +65,7 @@ def take(script: Script, module: str, out: Path = SCENARIOS) -> list[Path]:
             rest(2 * SECOND)
         log = list(desk.log)
         _proact("dataset", "compact", str(fresh))
+        unhide(fresh)  # this one is made to be committed
         folder.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(folder / "session", ignore_errors=True)
         shutil.move(fresh, folder / "session")

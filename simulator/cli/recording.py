@@ -27,7 +27,8 @@ from simulator.recorder.exclusions import Exclusions
 from simulator.recorder.frames import ScreenLost
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Budget, Shot, Summary
-from simulator.recorder.status import BEAT, LOCK, PAUSE, SAID, Facts
+from simulator.recorder.status import BEAT, HANGS, LOCK, PAUSE, SAID, Facts
+from simulator.session.ignored import IGNORED, hide
 from simulator.session.schema import FILE_NAME
 from simulator.timing.clock import real_ns
 
@@ -52,7 +53,8 @@ LEAST_PERIOD_NS = SECOND // 50
 _TELL_NS = 30 * SECOND  # how often a sentence is told where no line can be drawn
 _RECORD_NS = 10 * SECOND  # how often a machine is told
 _LONGEST_NAME = 80
-_OURS = (PAUSE, LOCK, BEAT, FILE_NAME + ".part")  # what may lie in the folder of a session that is none yet
+_LASTING = 10  # looks, 5 s: an overload that is told
+_OURS = (PAUSE, LOCK, BEAT, FILE_NAME + ".part", IGNORED)  # what may lie in the folder of a session that is none yet
 
 
 def record_all(folder: Path, options: Options) -> int:
@@ -62,6 +64,7 @@ def record_all(folder: Path, options: Options) -> int:
     agree(voice, yes=options.yes, screener=options.screener)
     for_ns = None if options.for_ is None else _read("--for", options.for_, parse_duration)
     recorder = recorder_for(folder, options, voice)
+    _hidden(folder)
     summary = anyio.run(_run, recorder, for_ns, voice)
     return _tell(recorder, summary, voice)
 
@@ -72,6 +75,14 @@ def _own(folder: Path) -> None:
         return
     if any(there.name not in _OURS for there in folder.iterdir()):
         raise UsageError(f"{folder} is not empty, and no session; a recording needs a folder of its own")
+
+
+def _hidden(folder: Path) -> None:
+    """A new session in a folder that git leaves out; what keeps it from being made is told by whoever begins it."""
+    if not (folder / FILE_NAME).exists():
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            hide(folder)
 
 
 def agree(voice: Voice, *, yes: bool, screener: str | None = None, asked: str | None = None) -> None:
@@ -292,24 +303,42 @@ class States:
         self._voice, self._clear = voice, clear
         self._trouble: str | None = None
         self._told: str | None = None
+        self._n_alike = 0
+        self._unscreened: set[str] = set()
 
     def look(self, facts: Facts) -> None:
-        """To be called a few times a second."""
-        reason = facts.trouble
-        if reason == self._trouble:
+        """To be called twice a second."""
+        self._look_at_screener(facts)
+        reason = "hangs" if facts.hangs else facts.trouble
+        self._n_alike = self._n_alike + 1 if reason == self._trouble else 1
+        if reason == self._trouble and not (reason == "overload" and self._n_alike == _LASTING):
             return
-        self._trouble = reason
-        said = "recording" if reason is None else SAID.get(reason, reason)
+        said = "recording" if reason is None else HANGS if reason == "hangs" else SAID.get(reason, reason)
         if reason == "missing" and facts.fault is not None:
             said += f" ({facts.fault})"
-        self._voice.record("state", trouble=reason, said=said)
-        if reason in ("overload", self._told):  # a tick now and then, counted in the line; what stands there already
-            return
+        if reason != self._trouble:
+            self._trouble = reason
+            self._voice.record("state", trouble=reason, said=said)
+        if reason == self._told or (reason == "overload" and self._n_alike < _LASTING):
+            return  # what stands there already; a tick now and then, counted in the line
         self._told = reason
+        self._tell(said, "" if reason in (None, "paused", "locked") else "yellow")
+
+    def _look_at_screener(self, facts: Facts) -> None:
+        """Each reason for which pictures stay unreviewed is told once: a model that is away is away for all of them."""
+        for reason in facts.screened.keys() - {"screened", "stopped"} - self._unscreened:
+            self._unscreened.add(reason)
+            said = (
+                f"a picture could not be screened ({reason}); such pictures stay unreviewed, and the recording goes on"
+            )
+            self._voice.record("unscreened", reason=reason, said=said)
+            self._tell(said, "yellow")
+
+    def _tell(self, said: str, style: str) -> None:
         if not self._voice.as_json:
             with suppress(OSError):  # a terminal that was closed
                 self._clear()
-                self._voice.tell(said, "" if reason in (None, "paused", "locked") else "yellow")
+                self._voice.tell(said, style)
 
 
 def _draw(voice: Voice, said: str) -> None:

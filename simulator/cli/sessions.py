@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,9 +11,12 @@ from cyclopts import Parameter
 from simulator.cli.speak import Voice, counted, missed, plain
 from simulator.core.errors import Exit
 from simulator.core.sizes import show_size
+from simulator.core.types import SECOND
+from simulator.timing.clock import real_ns
 
 __all__ = ["compact", "status"]
 
+_TELL_NS = 10 * SECOND  # how often a sentence is told where no line can be drawn
 _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
 _STATES = {
     "recording": "being recorded",
@@ -50,16 +54,7 @@ def compact(
     from simulator.recorder.compact import compact as shrink
 
     voice = Voice(as_json=json)
-
-    def progress(done: int, total: int) -> None:
-        if done % 10 == 0 or done == total:
-            voice.record("compacting", done=done, total=total)
-        if voice.progress.is_terminal:
-            end = "\r\x1b[K" if done == total else ""
-            voice.progress.file.write(f"\r\x1b[K{done}/{total} pictures{end}")
-            voice.progress.file.flush()
-
-    made = shrink(folder, progress)
+    made = shrink(folder, _progress(folder, voice))
     if made.repaired is not None:
         voice.tell(f"{folder}: {made.repaired}")
     if made.n_damaged:
@@ -75,6 +70,25 @@ def compact(
         bytes_before=made.bytes_before, bytes_after=made.bytes_after, repaired=made.repaired,
     )  # fmt: skip
     return Exit.DONE
+
+
+def _progress(folder: Path, voice: Voice) -> Callable[[int, int], None]:
+    """Tells pictures done and pictures to do: a line on a terminal, elsewhere a sentence now and then."""
+    told_ns = real_ns()
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told_ns
+        if done % 10 == 0 or done == total:
+            voice.record("compacting", done=done, total=total)
+        if voice.progress.is_terminal:
+            end = "\r\x1b[K" if done == total else ""
+            voice.progress.file.write(f"\r\x1b[K{done}/{total} pictures{end}")
+            voice.progress.file.flush()
+        elif real_ns() - told_ns >= _TELL_NS and not voice.as_json:
+            told_ns = real_ns()
+            voice.tell(f"{folder}: {done} of {counted(total, 'picture')}")
+
+    return progress
 
 
 def _table(folder: Path, told: dict[str, Any]) -> Any:

@@ -30,7 +30,8 @@ from simulator.session.store import SMALLEST, Writer, pack, replace_file
 
 __all__ = ["Compacted", "compact"]
 
-_DONE = "compacted_to"  # meta: the last picture, in order of paths, that was dealt with
+_DONE = "compacted_to"  # meta, until all are: the last picture, in order of paths, that was dealt with
+_SMALLEST = "webp lossless, compacted"  # meta.codec, once all are
 
 
 @dataclass(slots=True)
@@ -89,6 +90,8 @@ def _repaired(folder: Path) -> str | None:
 
 
 def _all(folder: Path, db: sqlite3.Connection, found: Compacted, progress: Callable[[int, int], None]) -> None:
+    if db.execute("SELECT 1 FROM meta WHERE key = 'codec' AND value = ?", (_SMALLEST,)).fetchone():
+        return
     done = db.execute("SELECT value FROM meta WHERE key = ?", (_DONE,)).fetchone()
     sql = (
         "SELECT file_path, MIN(pixels_hash) FROM screenshots WHERE file_path > ? GROUP BY file_path ORDER BY file_path"
@@ -101,6 +104,10 @@ def _all(folder: Path, db: sqlite3.Connection, found: Compacted, progress: Calla
             for path, content in zip(some, threads.map(lambda w: _smaller(folder / w[0], w[1]), some), strict=True):
                 _replace(folder, path[0], content, db, found)
                 progress(found.n_pictures, len(wanted))
+    db.execute("BEGIN")
+    db.execute("DELETE FROM meta WHERE key = ?", (_DONE,))
+    db.execute("UPDATE meta SET value = ? WHERE key = 'codec' AND value = 'webp lossless'", (_SMALLEST,))
+    db.execute("COMMIT")
 
 
 def _ours(path: str) -> bool:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import UsageError
-from simulator.core.operators import operators
 from simulator.timing.clock import utc_now
 
 __all__ = ["RECORDING", "asking", "obtain", "screening", "state_file", "text"]
@@ -107,7 +106,8 @@ def obtain(
             if ask("Do you agree? [y/N] ").strip().casefold() not in ("y", "yes"):
                 raise UsageError(f"nothing is recorded: you did not agree to {scope}")
         given[scope] = {"version": _VERSION, "at": utc_now().isoformat(timespec="seconds")}
-        _write(file, given)
+        if (fault := _write(file, given)) is not None:  # agreed all the same
+            say(f"that you agreed could not be kept in {file} ({fault}), so the next recording asks again")
 
 
 def _read(file: Path) -> dict[str, dict[str, Any]]:
@@ -118,11 +118,13 @@ def _read(file: Path) -> dict[str, dict[str, Any]]:
     return {k: v for k, v in read.items() if isinstance(v, dict)} if isinstance(read, dict) else {}
 
 
-def _write(file: Path, given: Mapping[str, Mapping[str, Any]]) -> None:
+def _write(file: Path, given: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Keep it; why it could not be kept, None if it is."""
     part = file.with_name(file.name + ".part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(json.dumps(given, indent=2) + "\n", encoding="utf-8")
         part.replace(file)
-    except OSError as error:  # agreed all the same; the next recording asks again
-        operators().warning("the agreement could not be kept", reason=error.strerror)
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return None

@@ -19,6 +19,7 @@ from PIL import Image
 from simulator.core.types import SECOND
 from simulator.recorder.exclusions import Exclusions, Mask, Verdict
 from simulator.recorder.frames import Frame, Monitor, ScreenLost
+from simulator.recorder.ticks import HUNG_NS
 from simulator.recorder.watch import Look, Watch
 from simulator.recorder.windows import Window, Windows
 from simulator.screen.pixels import pixels_hash
@@ -153,6 +154,8 @@ class Eye:
             return Unseen(lost.reason, lost.detail or None)
         took = self._now() - captured
         after = self._windows_now()
+        if took >= HUNG_NS:
+            return Unseen("display_lost", f"the screen did not answer for {took / SECOND:.0f} s")
         if took > self._slow_ns:
             return Unseen("overload", "the screen took too long to answer")
         if not frames:

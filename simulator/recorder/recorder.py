@@ -116,6 +116,7 @@ class Recorder:
         self._last_tick_ns = self._last_row_ns = self._last_beat_ns = None  # type: int | None
         self._late: deque[int] = deque(maxlen=_LATENESSES)
         self._own_missing = False
+        self._looking_since: int | None = None
 
     def now_ns(self) -> int:
         """The recording's time, the clock of ``captured_ns``; 0 before ``run`` has started."""
@@ -175,6 +176,7 @@ class Recorder:
             quality=parts.ledger.quality(),
             own_missing=self._own_missing,
             screened=self._opinions(),
+            looking_s=0.0 if (since := self._looking_since) is None else max(0, now - since) / SECOND,
         )
 
     def _opinions(self) -> dict[str, int]:
@@ -293,8 +295,10 @@ class Recorder:
 
     async def _looked(self) -> Sight | Unseen:
         seen: Sight | Unseen = Unseen("display_lost", "the screen did not answer")
+        self._looking_since = self._parts.ticks.now_ns()
         with self._stoppable(_GRACE_NS):
             seen = await self._parts.worker.submit(self._look)
+        self._looking_since = None
         return Unseen("paused") if self._pausing else seen  # paused meanwhile: it was not to be seen
 
     def _look(self) -> Sight | Unseen:

@@ -180,9 +180,9 @@ class ScreenerQueue:
         self._pending.discard(work.digest)
 
     def _failed(self, reason: str) -> None:
-        self.unreviewed[reason] += 1
-        if self.unreviewed[reason] == 1:  # once each: a model that is away is away for every picture
-            operators().warning("a picture could not be screened and stays unreviewed", reason=reason)
+        self.unreviewed[reason] += 1  # told in a sentence by who shows the recording; operators see it if they ask
+        if self.unreviewed[reason] == 1:
+            operators().info("a picture could not be screened and stays unreviewed", reason=reason)
 
 
 def _word(value: object) -> str:

@@ -18,11 +18,11 @@ from simulator.core.faults import told
 from simulator.core.lock import is_locked
 from simulator.core.types import SECOND
 from simulator.recorder.machine import boot_id
-from simulator.recorder.ticks import Clocks
+from simulator.recorder.ticks import HUNG_NS, Clocks
 from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
 
-__all__ = ["BEAT", "LOCK", "PAUSE", "SAID", "Facts", "status", "write_beat"]
+__all__ = ["BEAT", "HANGS", "LOCK", "PAUSE", "SAID", "Facts", "status", "write_beat"]
 
 BEAT = "status.json"
 LOCK = ".recording.lock"
@@ -42,6 +42,8 @@ SAID = {
     "missing": "what was seen cannot be written",
 }
 """What is told of a gap while it lasts."""
+
+HANGS = "the screen does not answer, so nothing is recorded; waiting for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ class Facts:
             focus that changed while they were taken, with something covered.
         own_missing: our own window was not there to be covered at the last tick.
         screened: counts of the screener, by outcome; empty without one.
+        looking_s: how long the look in hand has taken so far; 0 between two looks.
     """
 
     last_tick_age_s: float | None = None
@@ -90,6 +93,12 @@ class Facts:
     quality: Mapping[str, Any] = field(default_factory=dict)
     own_missing: bool = False
     screened: Mapping[str, int] = field(default_factory=dict)
+    looking_s: float = 0.0
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the screen has not answered for so long that this is no busy machine any more."""
+        return self.looking_s >= HUNG_NS / SECOND
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -128,6 +137,7 @@ def status(folder: Path, clocks: Clocks | None = None) -> dict[str, Any]:
             "SELECT COUNT(*), COUNT(DISTINCT tick), MIN(captured_ns), MAX(captured_ns), MAX(wall_utc_ms) "
             "FROM screenshots"
         ).fetchone()
+        (distinct,) = db.execute("SELECT COUNT(DISTINCT file_path) FROM screenshots").fetchone()
         (events,) = db.execute("SELECT COUNT(*) FROM events").fetchone()
         gaps = dict(db.execute("SELECT reason, SUM(to_tick - from_tick + 1) FROM gaps GROUP BY reason ORDER BY reason"))
         seconds = (last - first + int(meta.get("period_ns", SECOND))) / SECOND if rows else 0.0
@@ -146,7 +156,7 @@ def status(folder: Path, clocks: Clocks | None = None) -> dict[str, Any]:
         "ticks": ticks,
         "gaps": gaps,
         "events": events,
-        "pictures": len(pictures),
+        "pictures": distinct,
         "bytes": size,
         "seconds": seconds,
         "kb_per_s": size / 1000 / seconds if seconds else None,

@@ -11,13 +11,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from simulator.core.types import MS
+from simulator.core.types import MS, SECOND
 from simulator.timing.clock import boot_ns, pause, real_ns, wall_ns
 
-__all__ = ["STEP_NS", "Clocks", "Due", "Ticks"]
+__all__ = ["HUNG_NS", "STEP_NS", "Clocks", "Due", "Ticks"]
 
 STEP_NS = 500 * MS
 """Differences of two clocks up to this are drift; above, somebody set the calendar, or the machine slept."""
+
+HUNG_NS = 5 * SECOND
+"""A look that takes so long is none of a busy machine any more: the screen does not answer."""
 
 
 @dataclass(frozen=True, slots=True)

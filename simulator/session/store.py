@@ -42,6 +42,7 @@ __all__ = [
 QUICKEST, QUICK, DENSE, SMALLEST = 0, 1, 4, 6
 """Methods of lossless WebP. A screen of 1080p: 27 ms and 306 KB, 64 ms and 124 KB, 146 ms and 82 KB, 2 s and 75 KB."""
 
+_OF_MACHINE = ("boot_id", "boot_zero_ns")  # meta that only a recording which goes on needs, and that names a machine
 _REMEMBERED = 1024  # pictures whose file is not hashed again when they come back; a day may have 80,000
 
 
@@ -274,6 +275,19 @@ class Writer:
         """What a person said (columns of the table ``labels``)."""
         self._insert("labels", row)
 
+    def fill(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Many rows of a table of the session in one transaction."""
+        marks = ", ".join("?" * len(columns))
+        with self.transaction():
+            self._db.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+
+    def beside(self, ddl: str, table: str, rows: Sequence[Sequence[Any]]) -> None:
+        """A table of somebody else's beside those of the session, with its rows."""
+        with self.transaction():
+            self._db.execute(ddl)
+            if rows:
+                self._db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+
     def set_profile(self, profile: Mapping[str, str]) -> None:
         """Facts about the user, replacing entries of the same key."""
         self._db.executemany("INSERT OR REPLACE INTO profile VALUES (?, ?)", [(k, str(v)) for k, v in profile.items()])
@@ -310,6 +324,7 @@ class Writer:
                 self.set_meta({"end_ns": end_ns})
             state = "closed" if self.recovery is None else "recovered"
             self.set_meta({"state": state})
+            self._db.executemany("DELETE FROM meta WHERE key = ?", [(key,) for key in _OF_MACHINE])
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._db.execute("PRAGMA journal_mode=DELETE")
         finally:

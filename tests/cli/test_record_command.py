@@ -12,13 +12,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from PIL import Image
 
-from simulator.cli import _call, recording, speak
+from simulator.cli import _call, live_playing, recording, sessions, speak
 from simulator.cli.speak import Voice
 from simulator.core.errors import Exit
 from simulator.core.lock import is_locked
 from simulator.recorder import screens, windows
-from simulator.recorder.status import LOCK, SAID, Facts
+from simulator.recorder.status import HANGS, LOCK, SAID, Facts
 from simulator.session.schema import FILE_NAME, GAP_REASONS
 from simulator.session.store import Writer
 from tests.recorders import FakeWindows, plain_frame
@@ -169,6 +170,44 @@ def test_a_trouble_is_told_once_and_once_when_it_is_over(capsys: pytest.CaptureF
     ]  # fmt: skip
 
 
+def test_a_screen_that_hangs_and_a_machine_that_stays_too_busy_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    states = recording.States(Voice(as_json=False))
+    for seconds in (0.0, 4.9, 5.4, 9.0):
+        states.look(Facts(looking_s=seconds))
+    states.look(Facts(trouble="display_lost"))
+    states.look(Facts())
+    for _ in range(12):
+        states.look(Facts(trouble="overload"))
+    assert capsys.readouterr().err.splitlines() == [HANGS, SAID["display_lost"], "recording", SAID["overload"]]
+
+
+def test_a_screener_that_fails_is_told_once_for_each_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    states = recording.States(Voice(as_json=False))
+    for n in range(3):
+        states.look(Facts(screened={"screened": 4, "http 500": n + 1}))
+    states.look(Facts(screened={"screened": 4, "http 500": 3, "queue full": 1}))
+    first, second = capsys.readouterr().err.splitlines()
+    assert "could not be screened (http 500); such pictures stay unreviewed" in first
+    assert "(queue full)" in second
+
+
+def test_a_new_recording_is_left_out_by_git_and_goes_on_after_a_crash(desk: FakeWindows, tmp_path: Path) -> None:
+    words = ["--for", "100ms", "--period", "50ms", "--keep-free", "0MB", "--yes"]
+    assert _call(["record", str(tmp_path / "s"), *words]) == Exit.DONE
+    assert (tmp_path / "s" / ".gitignore").read_text().endswith("\n*\n")
+    assert _call(["dataset", "check", str(tmp_path / "s")]) == Exit.DONE
+    assert _call(["dataset", "compact", str(tmp_path / "s")]) == Exit.DONE
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / ".gitignore").write_text("*.webp\n")
+    assert _call(["record", str(tmp_path / "mine"), *words]) == Exit.DONE
+    assert (tmp_path / "mine" / ".gitignore").read_text() == "*.webp\n", "what somebody wrote stays"
+    assert _call(["forget", "user", "--in", str(tmp_path / "s"), "--yes"]) == Exit.DONE
+    assert not (tmp_path / "s").exists()
+    left_by_a_crash(tmp_path / "old")
+    assert _call(["record", str(tmp_path / "old"), *words[:2], "--yes"]) in (Exit.DONE, Exit.USAGE)
+    assert not (tmp_path / "old" / ".gitignore").exists(), "what is there already is not hidden afterwards"
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [
@@ -290,3 +329,21 @@ def test_a_doctor_of_live_runs_says_why_nothing_is_recorded(
     assert "nothing was recorded, " in told
     assert "disk_full" in told
     assert "the session is empty" not in told
+
+
+def test_compacting_says_how_far_it_is_where_no_line_can_be_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sessions, "_TELL_NS", 0)
+    with Writer(tmp_path / "s") as writer:
+        for n in range(3):
+            writer.add(image=Image.new("RGB", (4, 4), (n, 0, 0)), tick=n, captured_ns=n * 10**9)
+    assert _call(["dataset", "compact", str(tmp_path / "s")]) == Exit.DONE
+    assert f"{tmp_path / 's'}: 1 of 3 pictures" in capsys.readouterr().err.splitlines()
+    assert _call(["dataset", "compact", str(tmp_path / "s"), "--json"]) == Exit.DONE
+    assert capsys.readouterr().err == ""
+
+
+def test_what_was_shown_of_a_live_run_is_told_beside_what_was_offered() -> None:
+    assert doctest.testmod(live_playing).failed == 0
+    assert live_playing._shown(2, 7).endswith("; the others repeated one, and --gate off shows them too")

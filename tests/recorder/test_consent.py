@@ -85,7 +85,10 @@ def test_an_agreement_that_cannot_be_kept_holds_this_once(tmp_path: Path) -> Non
     person = Person("y", tmp_path)
     person.obtain(RECORDING)
     person.obtain(RECORDING)
-    assert len(person.told) == 2
+    text_, told, *again = person.told
+    assert again == [text_, told]
+    assert told.startswith("that you agreed could not be kept in ")
+    assert told.endswith("so the next recording asks again")
 
 
 def test_the_text_says_what_where_how_long_and_how_to_stop_and_forget() -> None:

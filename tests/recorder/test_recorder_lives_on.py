@@ -238,6 +238,18 @@ async def test_compacting_changes_no_pixel_and_doing_it_again_does_nothing(tmp_p
     assert [f.kind for f in check(folder) if f.severity != "note"] == []
     assert sorted(p.name for p in folder.iterdir()) == ["screenshots", "session.db"]
     assert compact(folder).n_pictures == 0
+    left = {"session", "user", "period_ns", "zone", "state", "codec", "sqlite", "utc_anchor_ns"}
+    assert {key for (key,) in table(folder, "SELECT key FROM meta")} == left, "nothing of the machine or of the work"
+
+
+async def test_compacting_leaves_alone_what_is_said_of_pictures_that_others_made(tmp_path: Path) -> None:
+    folder = tmp_path / "s"
+    await record(folder, 3, screen=FakeScreen(photo))
+    with sqlite3.connect(folder / "session.db") as db:
+        db.execute("UPDATE meta SET value = 'as imported' WHERE key = 'codec'")
+    db.close()
+    assert compact(folder).n_pictures == 3
+    assert table(folder, "SELECT value FROM meta WHERE key = 'codec'") == [("as imported",)]
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
@@ -281,7 +293,7 @@ async def test_compacting_closes_what_a_crash_left_and_leaves_damage_alone(tmp_p
     assert status(folder)["state"] == "recovered"
     (picture,) = (folder / "screenshots").rglob("*.webp")
     db = sqlite3.connect(folder / "session.db")
-    db.execute("DELETE FROM meta WHERE key = 'compacted_to'")
+    db.execute("UPDATE meta SET value = 'webp lossless' WHERE key = 'codec'")
     db.commit()
     db.close()
     picture.write_bytes(b"not a picture")
@@ -389,3 +401,24 @@ def test_what_is_no_size_is_refused(text: str) -> None:
 def test_sizes_read_and_show() -> None:
     assert (parse_size("2GB"), parse_size("0.5kb")) == (2_000_000_000, 500)
     assert [show_size(n) for n in (999, 1000, 99_950, 2_000_000_000)] == ["999 B", "1.0 KB", "100.0 KB", "2.0 GB"]
+
+
+async def test_a_screen_that_hangs_is_lost_and_no_busy_machine(tmp_path: Path) -> None:
+    clock = FakeClock()
+    seen: list[float] = []
+    recorders: list[Recorder] = []
+
+    def show(n: int) -> list[Any]:
+        if n == 3:
+            clock.now += 6 * SECOND
+            seen.append(recorders[0].facts.looking_s)
+        return [plain_frame(7)]
+
+    def at(tick: int, recorder: Recorder) -> None:
+        recorders.append(recorder)
+
+    done = await record(tmp_path / "s", 14, screen=FakeScreen(show), clock=clock, at=at)
+    assert seen == [6.0]
+    assert done.recorder.facts.looking_s == 0
+    assert [(start, reason) for start, _, reason in done.gaps] == [(3 * SECOND, "display_lost")]
+    assert "the screen did not answer for 6 s" in str(table(tmp_path / "s", "SELECT detail FROM gaps"))

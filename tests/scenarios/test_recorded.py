@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import sqlite3
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -164,3 +166,10 @@ def test_everybody_is_said_to_be_made_up() -> None:
 def test_the_table_of_scenarios_is_whole() -> None:
     assert (SCENARIOS / "README.md").read_text(encoding="utf-8") == table_text(MADE)
     assert len(MADE) == len(list(SCENARIOS.rglob("session.db"))) - 1, "and the desktop session"
+
+
+def test_no_recording_that_ships_names_the_machine_it_was_made_on() -> None:
+    for file in sorted(SCENARIOS.rglob("session.db")):
+        with closing(sqlite3.connect(f"file:{file}?mode=ro&immutable=1", uri=True)) as db:
+            keys = {key for (key,) in db.execute("SELECT key FROM meta")}
+        assert not keys & {"boot_id", "boot_zero_ns", "compacted_to"}, file
