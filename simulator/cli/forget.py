@@ -55,7 +55,7 @@ def forget(
     if not found.items:
         return _nothing(voice, user, found)
     if dry_run or _asks(yes):
-        voice.say(_table(found.items))
+        _show(voice, found.items)
     if dry_run:
         _tell_unreached(voice, found.unreached)
         voice.record("done", user=user, dry_run=True, items=[_told(item) for item in found.items])
@@ -120,6 +120,15 @@ def _agreed(voice: Voice, user: str) -> bool:
         return input().strip() == user
     except EOFError:
         return False
+
+
+def _show(voice: Voice, items: list[Item]) -> None:
+    """A table on a terminal; elsewhere a line each, whole, since a program or a file reads it."""
+    if voice.people.is_terminal:
+        voice.say(_table(items))
+        return
+    for item in items:
+        voice.say(plain(f"{item.kind}  {item.path}  {item.said}"))
 
 
 def _table(items: list[Item]) -> Any:

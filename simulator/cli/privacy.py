@@ -192,7 +192,9 @@ def _scanned(session: Path, told: Mapping[str, Any], dry: bool) -> Any:
 
     table = Table(title=plain(session), title_justify="left", box=None, pad_edge=False, show_header=False)
     found = ", ".join(f"{n} {kind}" for kind, n in told["found"].items()) or "nothing"
-    table.add_row("pictures", plain(f"{told['n_pictures']}, {told['n_looked']} looked at now"))
+    merged = told["n_merged"]
+    same = f"; filling made some the same, so there are {told['n_pictures'] - merged} now" if merged else ""
+    table.add_row("pictures", plain(f"{told['n_pictures']}, {told['n_looked']} looked at now{same}"))
     table.add_row("found", plain(f"{found}; {told['n_spread']} of them by a neighbour's letters"))
     if dry:
         would = f"{told['n_texts']} would be changed, {told['n_ocr_texts']} OCR texts removed"

@@ -77,7 +77,8 @@ class Report:
     """What a scan did.
 
     Attributes:
-        n_pictures: distinct pictures of the session.
+        n_pictures: distinct pictures of the session before anything was filled; ``n_merged``: so many fewer there
+            are now, since filling made some the same.
         n_looked: of them, read now; ``n_known``: looked at earlier, by the same readings and rules.
         n_redacted: filled; ``n_passed``: nothing found; ``n_waiting``: for a person, by reason in ``waiting``.
         found: boxes by kind; ``n_spread``: of them, found by the letters of a neighbour alone.
@@ -88,6 +89,7 @@ class Report:
     """
 
     n_pictures: int = 0
+    n_merged: int = 0
     n_looked: int = 0
     n_known: int = 0
     n_passed: int = 0
@@ -190,6 +192,7 @@ class _Scan:
         if not self._options.dry:
             self._texts()
             self._report.n_ocr_texts = n_texts - self._shelf.n_texts()
+            self._report.n_merged = len(pictures) - len(self._shelf.pictures())
         else:
             with self._shelf.rehearsal():
                 self._shelf.drop_texts(p.path for p in due if self._to_fill(waiting.get(p.path, ())))

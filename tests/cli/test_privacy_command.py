@@ -48,6 +48,18 @@ def test_a_scan_says_what_it_did_and_what_rules_cannot_find(session: Path, capsy
     assert not any(secret in said for secret in desk.SECRETS)
 
 
+def test_scan_and_status_agree_on_pictures_that_became_the_same(
+    session: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("scan", session) == Exit.DONE
+    assert "7, 7 looked at now; filling made some the same, so there are 6 now" in capsys.readouterr().out
+    assert _call(["dataset", "status", str(session), "--json"]) == Exit.DONE
+    assert records(capsys.readouterr().out)[-1]["pictures"] == 6
+    call("status", session, "--json")
+    status, _ = records(capsys.readouterr().out)
+    assert sum(status["pictures"].values()) == 6
+
+
 def test_in_json_the_same_as_records(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("scan", session, "--dry-run", "--json") == Exit.DONE
     scanned, done = records(capsys.readouterr().out)
