@@ -15,21 +15,18 @@ NO_USAGE = "unknown: no usage was reported"
 
 def usage(log: RunLog) -> dict[str, int]:
     """Tokens and images reported, summed; ``reports`` counts the decisions that reported any."""
-    total = dict.fromkeys([*TOKENS, "images", "reports"], 0)
-    for record in log.full.values():
-        tokens = record.get("tokens")
-        if tokens:
-            total["reports"] += 1
-            for kind in (*TOKENS, "images"):
-                total[kind] += int(tokens.get(kind) or 0)
-    return total
+    reports = [tokens for record in log.full.values() if (tokens := record.get("tokens"))]
+    counted = {kind: sum([int(tokens.get(kind) or 0) for tokens in reports]) for kind in (*TOKENS, "images")}
+    return {**counted, "reports": len(reports)}
 
 
 def spent(log: RunLog) -> tuple[float | None, str | None]:
     """Money spent, or why it is unknown; unknown is never 0."""
-    costs = [(r.get("cost"), bool(r.get("tokens"))) for _, r in sorted(log.full.items())]
-    priced = [float(c) for c, _ in costs if c is not None]
-    unpriced = sum(c is None and used for c, used in costs)
+    costs = [record.get("cost") for record in log.full.values()]
+    priced = [float(cost) for cost in costs if cost is not None]
+    unpriced = 0
+    if len(priced) < len(costs):
+        unpriced = sum(record.get("cost") is None and bool(record.get("tokens")) for record in log.full.values())
     if unpriced:
         return None, f"unknown: {unpriced} decisions used a model without a known price"
     if not priced:

@@ -8,16 +8,20 @@ tolerated; a log without its end line was interrupted, and is still scoreable.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from simulator.core.errors import InputError
-from simulator.runs.records import Flag, Kind, RunLog
+from simulator.runs.records import Flag, Ints, Kind, RunLog
 
 __all__ = ["BLOCK", "SCHEMA", "LogWriter", "has_begun", "read", "read_header"]
 
@@ -28,7 +32,13 @@ _FULL = BLOCK * _WIDTH
 _CUMULATIVE = ("seq", "snapshot", "captured_ns")
 _RELATIVE = ("content_age_ns", "release_lag_ns", "dispatch_ns", "service_ns", "dropped_before", "flags")
 _FLAGS = {"held": Flag.HELD, "cold": Flag.COLD, "after_end": Flag.AFTER_END}
-_KINDS = {kind.name.lower(): kind for kind in Kind}
+_CODES = {kind.name.lower(): int(kind) for kind in Kind}
+_STAMPS = ("seq", "snapshot", "captured_ns", "content_ns", "released_ns", "started_ns", "actionable_ns",
+           "dropped_before")  # fmt: skip
+_N_STAMPS = len(_STAMPS)
+_stamps, _seq = itemgetter(*_STAMPS), itemgetter("seq")
+_BATCH = 1 << 22
+"""About so many bytes are parsed at once."""
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _escape = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode
 
@@ -113,65 +123,152 @@ def _column(values: Any) -> int | list[int]:
 
 
 class _Columns:
-    """Gathers columns while a log is read."""
+    """Gathers columns, and what is more than columns, while a log is read."""
 
     def __init__(self) -> None:
         self.parts: list[Any] = []
-        self.rows: list[tuple[int, ...]] = []
+        self.full: dict[int, dict[str, Any]] = {}
+        self.writes: list[dict[str, Any]] = []
+        self.end: dict[str, Any] | None = None
 
-    def add(self, row: tuple[int, ...]) -> None:
-        self.rows.append(row)
+    def add(self, records: list[dict[str, Any]]) -> None:
+        """Take whole lines in.
 
-    def add_block(self, block: Mapping[str, Any]) -> None:
-        self.flush()
-        n = block["n"]
-        cumulative = [
-            np.cumsum(np.concatenate(([block[c]], np.broadcast_to(np.asarray(block.get(f"{c}_step", 0)), n - 1))))
-            for c in _CUMULATIVE
-        ]
-        age, lag, dispatch, service, dropped, flags = (np.broadcast_to(np.asarray(block[c]), n) for c in _RELATIVE)
+        Raises:
+            KeyError, TypeError, ValueError: one of them is not a record of this schema.
+        """
+        decisions = [record for record in records if record["kind"] in _CODES]
+        if decisions:
+            stamps = _integers(list(chain.from_iterable(map(_stamps, decisions)))).reshape(-1, _N_STAMPS)
+            flags = [sum(_FLAGS[name] for name in r["flags"]) if "flags" in r else 0 for r in decisions]
+            kinds = [_CODES[r["kind"]] for r in decisions]
+            self.parts.append(np.concatenate((stamps.T, np.array([flags, kinds], np.int64))))
+            self.full.update(zip(map(_seq, decisions), decisions, strict=True))
+        if len(decisions) == len(records):
+            return
+        blocks = []
+        for record in records:
+            kind = record["kind"]
+            if kind == "silence":
+                blocks.append(record)
+            elif kind == "memory_write":
+                self.writes.append(record)
+            elif kind == "end":
+                self.end = record
+            elif kind != "header" and kind not in _CODES:
+                raise KeyError(kind)
+        if blocks:
+            self._add_blocks(blocks)
+
+    def _add_blocks(self, blocks: list[dict[str, Any]]) -> None:
+        lengths = [_length(block["n"]) for block in blocks]
+        n = np.array(lengths)
+        starts = np.cumsum(n) - n
+        cumulative = []
+        for name in _CUMULATIVE:
+            steps = np.zeros(int(n.sum()), np.int64)  # 0 at the head of each block
+            inner = np.ones(len(steps), bool)
+            inner[starts] = False
+            steps[inner] = _spread([block.get(f"{name}_step", 0) for block in blocks], [k - 1 for k in lengths])
+            run = np.cumsum(steps)
+            cumulative.append(run + np.repeat(_integers([block[name] for block in blocks]) - run[starts], n))
+        age, lag, dispatch, service, dropped, flags = (_spread([b[c] for b in blocks], lengths) for c in _RELATIVE)
         seq, snapshot, captured = cumulative
         released = captured + lag
         started = released + dispatch
-        kind = np.full(n, Kind.SILENT)
-        self.parts.append(
-            np.array(
-                [seq, snapshot, captured, captured - age, released, started, started + service, dropped, flags, kind]
-            )
-        )
-
-    def flush(self) -> None:
-        if self.rows:
-            self.parts.append(np.array(self.rows, dtype=np.int64).T)
-            self.rows = []
+        ends = (started, started + service, dropped, flags, np.full(len(seq), int(Kind.SILENT)))
+        self.parts.append(np.array([seq, snapshot, captured, captured - age, released, *ends]))
 
     def sorted(self) -> Any:
-        self.flush()
-        table = np.concatenate(self.parts, axis=1) if self.parts else np.zeros((10, 0), np.int64)
+        table = np.concatenate(self.parts, axis=1) if self.parts else np.zeros((_N_STAMPS + 2, 0), np.int64)
         return table[:, np.argsort(table[0], kind="stable")]
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """Each line as a record; None for a torn last one.
+def _batches(path: Path) -> Iterator[tuple[int, list[dict[str, Any]], bool]]:
+    """Batches of lines as records: the number of the first line, the records, and whether a torn last line follows.
+
+    A batch is parsed at once, which is quicker than line by line and keeps each name of a field once.
 
     Raises:
         InputError: a line that is not a record, before the last.
     """
     try:
         with path.open("rb") as file:
-            for n, line in enumerate(file, 1):
+            first = 1
+            while lines := file.readlines(_BATCH):
                 try:
-                    record = json.loads(line)
-                    if not line.endswith(b"\n") or not isinstance(record, dict):
-                        raise ValueError("not a whole record")
-                except ValueError as error:
-                    if next(file, None) is None:
-                        yield n, None
+                    records = json.loads(b"[" + b",".join(lines) + b"]")
+                    if len(records) != len(lines) or not lines[-1].endswith(b"\n"):
+                        raise ValueError("not a whole record a line")
+                    if not all(type(record) is dict for record in records):
+                        raise ValueError("not a record")
+                except ValueError:
+                    records, torn = _one_by_one(path, first, lines, not file.peek(1))
+                    yield first, records, torn
+                    if torn:
                         return
-                    raise InputError(f"{path}, line {n}", "not a record of a run log") from error
-                yield n, record
+                else:
+                    yield first, records, False
+                first += len(lines)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
+
+
+def _one_by_one(path: Path, first: int, lines: list[bytes], at_end: bool) -> tuple[list[dict[str, Any]], bool]:
+    """The records of lines of which one is broken, and whether that is the file's last, a torn one."""
+    records: list[dict[str, Any]] = []
+    for n, line in enumerate(lines, first):
+        try:
+            record = json.loads(line)
+            if not line.endswith(b"\n") or not isinstance(record, dict):
+                raise ValueError("not a whole record")
+        except ValueError as error:
+            if at_end and n == first + len(lines) - 1:
+                return records, True
+            raise InputError(f"{path}, line {n}", "not a record of a run log") from error
+        records.append(record)
+    return records, False
+
+
+class _NoStamp(ValueError):
+    """What should be a whole number of 64 bits is none."""
+
+
+def _integers(values: list[Any]) -> Ints:
+    column = np.array(values) if values else np.zeros(0, np.int64)
+    if column.dtype != np.int64 or column.ndim != 1:
+        raise _NoStamp
+    return column
+
+
+def _length(n: Any) -> int:
+    if type(n) is not int or n < 1:
+        raise ValueError("a block without a length")
+    return n
+
+
+def _spread(values: list[Any], lengths: list[int]) -> Ints:
+    """The values of a column of blocks one after the other: each block's is a number, or a list of its length."""
+    if all(type(value) is int for value in values):
+        return np.repeat(_integers(values), lengths)
+    column: list[int] = []
+    for value, n in zip(values, lengths, strict=True):
+        if type(value) is list and len(value) != n:
+            raise ValueError(f"a column of {len(value)} in a block of {n}")
+        column.extend(value if type(value) is list else [value] * n)
+    return _integers(column)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the search for garbage: a log's records are millions of things, none of which is any."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def has_begun(path: Path) -> bool:
@@ -205,8 +302,14 @@ def read_header(path: Path) -> dict[str, Any]:
     Raises:
         InputError: not a run log, or of a newer schema.
     """
-    _, header = next(_lines(path), (0, None))
-    if header is None or header.get("kind") != "header":
+    try:
+        with path.open("rb") as file:
+            lines = [file.readline()]
+            records, _ = _one_by_one(path, 1, lines, not file.peek(1))
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})") from error
+    header = records[0] if records else {}
+    if header.get("kind") != "header":
         raise InputError(path, "not a run log: it does not begin with a header")
     if header.get("schema") != SCHEMA:
         raise InputError(path, f"this version reads schema {SCHEMA}", field="schema", value=header.get("schema"))
@@ -220,40 +323,30 @@ def read(path: Path) -> RunLog:
         InputError: not a run log, a newer schema, or a broken line before the last.
     """
     header = read_header(path)
-    columns, full, writes = _Columns(), {}, []
-    end, torn = None, False
-    for n, record in _lines(path):
-        if record is None:
-            torn = True
-            continue
-        kind = record.get("kind")
-        try:
-            if kind == "silence":
-                columns.add_block(record)
-            elif kind in _KINDS:
-                columns.add(_row(record, _KINDS[kind]))
-                full[record["seq"]] = record
-            elif kind == "memory_write":
-                writes.append(record)
-            elif kind == "end":
-                end = record
-            elif kind != "header":
-                raise KeyError(kind)
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}, line {n}", f"not a record of schema {SCHEMA} ({error})") from error
-    try:
-        table = columns.sorted()
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(path, "holds a stamp that is not an integer of 64 bits") from error
+    columns, torn = _Columns(), False
+    with _no_collection():
+        for first, records, ends_torn in _batches(path):
+            torn = torn or ends_torn
+            try:
+                columns.add(records)
+            except (KeyError, TypeError, ValueError):
+                _say_which(path, first, records)
+                raise
+    table = columns.sorted()
     seq, snapshot, captured, content, released, started, actionable, dropped = map(np.ascontiguousarray, table[:8])
     flags, kind = table[8].astype(np.uint8), table[9].astype(np.uint8)
     return RunLog(
         header, seq, snapshot, captured, content, released, started, actionable, dropped, kind, flags,
-        full, writes, end, torn,
+        columns.full, columns.writes, columns.end, torn,
     )  # fmt: skip
 
 
-def _row(record: Mapping[str, Any], kind: Kind) -> tuple[int, ...]:
-    stamps = (record[c] for c in ("seq", "snapshot", "captured_ns", "content_ns", "released_ns", "started_ns"))
-    flags = sum(_FLAGS[name] for name in record.get("flags", ()))
-    return (*stamps, record["actionable_ns"], record["dropped_before"], flags, kind)
+def _say_which(path: Path, first: int, records: list[dict[str, Any]]) -> None:
+    """Raise for the first record of a batch that is not one of this schema."""
+    for n, record in enumerate(records, first):
+        try:
+            _Columns().add([record])
+        except _NoStamp as error:
+            raise InputError(f"{path}, line {n}", "holds a stamp that is not an integer of 64 bits") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path}, line {n}", f"not a record of schema {SCHEMA} ({error})") from error

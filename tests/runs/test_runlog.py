@@ -225,3 +225,26 @@ def test_an_end_is_seen_from_the_tail_of_a_log(n_changes: int, tmp_path: Path) -
     assert runlog.has_ended(path)
     path.write_bytes(path.read_bytes()[:-1])
     assert not runlog.has_ended(path), "its last line is torn"
+
+
+@pytest.mark.parametrize("size", [1, 200, 1 << 22])
+def test_how_many_lines_are_parsed_at_once_changes_nothing(size: int, tmp_path: Path, monkeypatch: Any) -> None:
+    path = tmp_path / "log"
+    later = json.dumps(record((2, 2, 9, 9, 9, 9, 9, 0, 0, 1), offers=[]))
+    path.write_text("\n".join([GOOD, BLOCK_LINE, later, '{"kind":"end","released":3}', '{"kind":"offer","se']))
+    monkeypatch.setattr(runlog, "_BATCH", size)
+    read = runlog.read(path)
+    assert read.torn
+    assert read.complete
+    assert read.captured_ns.tolist() == [0, 5, 9]
+    assert list(read.full) == [2]
+    path.write_text("\n".join([GOOD, BLOCK_LINE, later, '{"kind":"odd"}', later]))
+    with pytest.raises(InputError, match="line 4: not a record of schema 1"):
+        runlog.read(path)
+
+
+def test_two_records_on_a_line_are_not_taken_for_two_lines(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("\n".join([GOOD, f"{ROW},{ROW}", ""]) + "\n")
+    with pytest.raises(InputError, match="line 2: not a record of a run log"):
+        runlog.read(path)
