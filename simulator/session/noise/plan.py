@@ -1,0 +1,142 @@
+"""Where noise goes, how much, and of which kind: drawn by name, so that one seed says it all.
+
+A *place* is a row before which noise may come in. Rules, and why:
+
+* never before the first row (time 0 is the first snapshot, histories count from it) and never behind the last;
+* not where a gap lies between two rows: what comes after a gap is what was seen first after it;
+* not less than a second before, or at, an instant at which the user acted. The event that ends there is the one in
+  which the need arose: its label must not go to noise, and the moment that protocol ``moments`` asks about must not
+  show noise;
+* not inside a window that nobody can serve: made longer, it would become one that is scored.
+
+Windows of need may be interrupted, and then they are longer by what came in: the work is still undone, so the need goes
+on. That is what noise does to a trajectory in PIRA-Bench; ``spare_windows`` keeps it out of them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from simulator.core.errors import UsageError, nearest, quote
+from simulator.core.rng import below, draw_u64
+from simulator.core.types import SECOND
+from simulator.session.truth import Truth
+
+__all__ = ["KINDS", "MOST_RATE", "Options", "Stretch", "draw", "n_noise", "places"]
+
+KINDS = ("switch", "idle", "browse")
+MOST_RATE = 0.9
+_LEAST, _MOST = 3, 20  # rows of a stretch, drawn evenly
+_BEFORE_ACT_NS = SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is wanted.
+
+    Attributes:
+        rate: share of the noisy session's rows that are noise, 0 to 0.9.
+        seed: of all draws.
+        kinds: which kinds, as often each.
+        spare_windows: no noise inside windows of need.
+
+    Raises:
+        UsageError: a rate out of range, an unknown kind, none, or one twice.
+    """
+
+    rate: float = 0.25
+    seed: int = 0
+    kinds: tuple[str, ...] = KINDS
+    spare_windows: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rate <= MOST_RATE:
+            raise UsageError(f"rate {quote(self.rate)}: the share of rows that are noise, 0 to {MOST_RATE}")
+        if not 0 <= self.seed < 2**63:
+            raise UsageError(f"seed {quote(self.seed)}: a whole number from 0 to 2**63 - 1")
+        for kind in self.kinds:
+            if kind not in KINDS:
+                raise UsageError(f"kind of noise {quote(kind)}: {nearest(kind, KINDS)}")
+        if not self.kinds or len(set(self.kinds)) < len(self.kinds):
+            raise UsageError(f"kinds of noise: each once, at least one of {', '.join(KINDS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """``n_rows`` of noise of one kind that come before row number ``place`` (from 0)."""
+
+    number: int
+    place: int
+    n_rows: int
+    kind: str
+
+
+def n_noise(n_rows: int, rate: float) -> int:
+    """How many rows come in, so that their share of all is nearest to the rate."""
+    return round(n_rows * rate / (1 - rate))
+
+
+def places(
+    times_ns: Sequence[int], ticks: Sequence[int], truth: Truth, zero_ns: int, *, spare_windows: bool
+) -> list[int]:
+    """The numbers of the rows before which noise may come in.
+
+    Args:
+        times_ns: when each row was captured, as in the file.
+        ticks: of each row.
+        truth: of the session, in stream time.
+        zero_ns: the file's time of stream time 0.
+        spare_windows: see ``Options``.
+    """
+    acts = sorted({*truth.acts_ns, *(a.start_ns for a in truth.assists)})
+    shut = [(o.opens_ns, o.closes_ns) for o in truth.opportunities if spare_windows or o.unservable is not None]
+    gaps = [(g.start_ns, g.end_ns) for g in truth.gaps]
+    out = []
+    for i in range(1, len(times_ns)):
+        before, at = times_ns[i - 1] - zero_ns, times_ns[i] - zero_ns
+        if ticks[i] <= ticks[i - 1] or at <= before:
+            continue  # two rows of one tick belong together
+        if bisect_left(acts, at) < bisect_left(acts, at + _BEFORE_ACT_NS):
+            continue
+        if any(start <= at and end > before for start, end in gaps) or any(a < at < b for a, b in shut):
+            continue
+        out.append(i)
+    return out
+
+
+def draw(allowed: Sequence[int], n: int, options: Options, session: str) -> list[Stretch]:
+    """Stretches of ``n`` rows in all, in order of place; several at one place follow each other.
+
+    Raises:
+        UsageError: noise is wanted, and there is no place for any.
+    """
+    if n and not allowed:
+        raise UsageError(
+            f"session {quote(session)}: there is no place for noise (a second row is needed, away from acts and gaps)"
+        )
+    seed = options.seed
+    ordered = sorted(allowed, key=lambda i: (draw_u64(seed, "noise", session, "place", i), i))
+    drawn: list[tuple[int, int, int, str]] = []
+    left = n
+    while left:
+        k = len(drawn)
+        rows = min(left, _LEAST + below(_MOST - _LEAST + 1, seed, "noise", session, "rows", k))
+        kind = _kind(k, options, session)
+        drawn.append((ordered[k % len(ordered)], k, rows, kind))
+        left -= rows
+    return [Stretch(i, place, rows, kind) for i, (place, _, rows, kind) in enumerate(sorted(drawn))]
+
+
+def _kind(k: int, options: Options, session: str) -> str:
+    """The kinds come in rounds, each once a round in drawn order, so that few stretches hold all of them."""
+    turn, at = divmod(k, len(options.kinds))
+    order = sorted(options.kinds, key=lambda kind: (draw_u64(options.seed, "noise", session, "kind", turn, kind), kind))
+    return order[at]
+
+
+def n_interrupted(truth: Truth, points_ns: Sequence[int]) -> int:
+    """Of the windows of need, how many have noise inside."""
+    ordered = sorted(points_ns)
+    return sum(bisect_right(ordered, o.opens_ns) < bisect_right(ordered, o.closes_ns) for o in truth.opportunities)
