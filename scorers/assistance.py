@@ -112,8 +112,12 @@ class Assistance:
             sheet.put(name, figure)
         sheet.put("trigger_rate", ratio(sum(a.kind == "yes" for a in answers), len(answers), "moments"))
         hits = sum(a.right for a in yes)
-        sheet.put("intention_accuracy", ratio(hits, len(positive), "positive moments"))
-        sheet.put("intention_accuracy_given_help", ratio(hits, len(yes), "positive moments answered yes"))
+        n_named = [sum(a.moment.intention is not None for a in of) for of in (positive, yes)]  # a source may name none
+        sheet.put("intention_accuracy", ratio(hits, n_named[0], "positive moments with a known intention"))
+        sheet.put(
+            "intention_accuracy_given_help",
+            ratio(hits, n_named[1], "positive moments with a known intention answered yes"),
+        )
         _put_similarity(sheet, positive, next((t.embedder for t in tallies if t.embedder), None))
         kinds = Counter(a.kind for a in answers)
         sheet.put("unparsed", kinds["unparsed"], len(answers))

@@ -174,7 +174,9 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         speed=choice.speed,
     )
     truth = play.truth
-    if protocol == "moments":
+    if protocol != "moments":
+        truth = replace(truth, moments=())
+    elif not truth.moments:  # the scenario does not say what to ask
         truth = await _with_moments(play, seed)
     made_of: dict[str, Any] = {"seed": seed, "intentions": play.intentions}
     agent, memory = agent_maker(choice.agent), memory_maker(choice.memory)

@@ -21,7 +21,7 @@ class Play:
     Attributes:
         key: a safe folder name, unique within one call of ``plays``.
         source: opens its file at each pass.
-        truth: with ``moments`` empty; the run's plan samples them.
+        truth: ``moments`` as the scenario states them; empty, the run's plan samples them.
         history: what happened before time 0, in order of the events' ends, each with what became known of it.
         period_ns: the stream's period.
         window_ns: how far back the history view reaches.

@@ -20,7 +20,17 @@ from simulator.core.faults import kind_of
 from simulator.core.files import read_text
 from simulator.core.yaml_files import read_yaml
 
-__all__ = ["AssistSpec", "IntentSpec", "OpportunitySpec", "ScenarioFile", "TruthSpec", "json_schema", "load", "parse"]
+__all__ = [
+    "AssistSpec",
+    "IntentSpec",
+    "MomentSpec",
+    "OpportunitySpec",
+    "ScenarioFile",
+    "TruthSpec",
+    "json_schema",
+    "load",
+    "parse",
+]
 
 # Strict: a text or a truth value is no number. The limits (1e9 s are 31 years) keep nanoseconds within 64 bits.
 Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e9, le=1e9)]
@@ -69,6 +79,15 @@ Intents = list[
 ]
 
 
+class MomentSpec(_Strict):
+    """One question of protocol ``moments``: was help needed at ``t_s``, seconds since the first snapshot?"""
+
+    t_s: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1e9)]
+    positive: Annotated[bool, Field(strict=True)]
+    intention: Text | None = None
+    query: str | None = None
+
+
 class TruthSpec(_Strict):
     """When help was needed: windows, assistance events from which windows are derived, or intents by profile."""
 
@@ -77,6 +96,10 @@ class TruthSpec(_Strict):
         None, description="events with an assistant; without opportunities, these are derived by the published rule"
     )
     intents: dict[str, Intents] | None = Field(None, description="per profile name, the true intents of the session")
+    moments: list[MomentSpec] | None = Field(
+        None, description="what protocol moments asks, beside opportunities; default: sampled by the published rule"
+    )
+    rule: Text | None = Field(None, description="where windows and moments come from, in words; part of every result")
 
 
 def _kind_of_truth(value: Any) -> str:
@@ -206,7 +229,12 @@ def _telling(error: ValidationError) -> ErrorDetails:
 
 def _model_at(places: Sequence[Any]) -> type[BaseModel]:
     for place in reversed([p for p in places if isinstance(p, str)]):
-        for name, model in (("opportunities", OpportunitySpec), ("assists", AssistSpec), ("truth", TruthSpec)):
+        for name, model in (
+            ("opportunities", OpportunitySpec),
+            ("assists", AssistSpec),
+            ("moments", MomentSpec),
+            ("truth", TruthSpec),
+        ):
             if place == name:
                 return model
     return IntentSpec if "intents" in places else ScenarioFile

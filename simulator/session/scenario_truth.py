@@ -23,7 +23,7 @@ from simulator.session.scenario_file import (
     TruthSpec,
 )
 from simulator.session.schema import FAR_NS
-from simulator.session.truth import Assist, Intent, Opportunity, Truth
+from simulator.session.truth import Assist, Intent, Moment, Opportunity, Truth
 
 __all__ = ["Intentions", "StatedTruth", "to_ns"]
 
@@ -110,6 +110,7 @@ class StatedTruth:
             gaps=header.gaps,
             acts_ns=tuple(acts),
             intents=intents,
+            moments=() if isinstance(spec, str) else self._moments(spec),
             rule=rule if known or intents is not None else "none: nothing is known of needs",
         )
 
@@ -146,7 +147,7 @@ class StatedTruth:
                 raise InputError(self.where, "give opportunities, assists or intents (or the word none)", field="truth")
             if spec.assists is None:
                 return (), (), "scenario: intents of the whole session, no windows"
-            return derive(assists, self.released, self.header.gaps, self.rule), assists, self.rule.text
+            return derive(assists, self.released, self.header.gaps, self.rule), assists, spec.rule or self.rule.text
         needs: list[Opportunity] = []
         taken: set[str] = set()
         for i, given in enumerate(spec.opportunities):
@@ -158,7 +159,25 @@ class StatedTruth:
             needs.append(need)
         self._apart(needs, self.where, "truth.opportunities")
         ordered = sorted(needs, key=lambda n: (n.opens_ns, n.closes_ns, n.id))
-        return tuple(ordered), assists, "scenario: windows as written in the scenario file"
+        return tuple(ordered), assists, f"scenario: {spec.rule or 'windows as written in the scenario file'}"
+
+    def _moments(self, spec: TruthSpec) -> tuple[Moment, ...]:
+        """What protocol ``moments`` is to ask; empty where that is to be sampled."""
+        if spec.moments is not None and spec.opportunities is None:
+            raise InputError(self.where, "moments stand beside opportunities (an empty list for none)", field="truth")
+        made: dict[int, Moment] = {}
+        for i, given in enumerate(spec.moments or ()):
+            field, t = f"truth.moments[{i}]", to_ns(given.t_s)
+            if t >= self.header.end_ns:
+                want = f"a moment within the session (0 to {self.header.end_ns / SECOND:g} s)"
+                raise InputError(self.where, want, field=f"{field}.t_s", value=given.t_s)
+            if t in made:
+                raise InputError(self.where, "each instant once", field=f"{field}.t_s", value=given.t_s)
+            intention = None
+            if given.intention is not None:
+                intention = self.names.check(self.where, f"{field}.intention", given.intention)
+            made[t] = Moment(t, given.positive, intention, given.query)
+        return tuple(made[t] for t in sorted(made))
 
     def _need(self, given: OpportunitySpec, i: int, field: str) -> Opportunity:
         return Opportunity(

@@ -123,6 +123,8 @@ class Format:
 FORMATS: dict[str, Format] = {
     format.name: format
     for format in (
+        Format("proactivebench", "test traces of ProactiveBench: events in words, proposals, whether people took them",
+               "simulator.sources.proactivebench", gives="cases", takes=("user",)),
         # auto takes the first that recognises the source; the last three take any file, or any folder
         Format("lifetrace", "databases of LifeTrace of every generation, with their screenshots",
                "simulator.sources.lifetrace_format", takes=("user", "rate", "side"), zone="needed"),
