@@ -14,6 +14,8 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from scorers.feedback import Feedback
 from scorers.interrupted import truth_as_played
 from scorers.matching import Judging
+from scorers.resampled import enter
+from scorers.statistics.clusters import Clusters
 from simulator.core.errors import UsageError, nearest, quote
 from simulator.core.protocols import Embedder
 from simulator.core.registry import Registry
@@ -232,7 +234,8 @@ def score_run(
 
     Returns:
         ``schema, protocol, gate, latency_source, run, n_units, counts, scores {metric: value or null}, details {metric:
-        {value, n, unit, reason, …}}, reference {scorer: rows}, units {key: {counts, scores, …}}``, all JSON-ready.
+        {value, n, unit, reason, interval, …}}, reference {scorer: rows}, units {key: {counts, scores, parts, …}}``, all
+        JSON-ready; ``parts`` are what the unit adds to each table of sums (``scorers.pooling``).
 
     Raises:
         UsageError: unknown protocol or scorer, a scorer that does not fit the protocol, two units of one key.
@@ -298,7 +301,13 @@ def _enter(result: dict[str, Any], name: str, scorer: Scorer[Any], units: Sequen
         return [s for s in scorer.figures(some) if context.protocol in s.metric.protocols]
 
     tallies = [scorer.tally(unit, context) for unit in units]
-    _put(result, name, figures(tallies))
+    scores = figures(tallies)
+    _put(result, name, scores)
+    clusters = Clusters.group(
+        [(str(u.log.header.get("user", "")), str(u.log.header.get("session", u.key))) for u in units]
+    )
+    details = {s.metric.name: result["details"][s.metric.name] for s in scores}
+    enter(scorer, tallies, clusters, details, [result["units"][u.key].setdefault("parts", {}) for u in units])
     if rows := scorer.reference(tallies):
         result["reference"][name] = dict(rows)
     for unit, tally in zip(units, tallies, strict=True):
