@@ -47,10 +47,10 @@ def noise(
 ) -> int:
     """Put stretches into a recording that have nothing to do with the work, and write the clean twin beside it.
 
-    The twins differ in noise and in nothing else: OUT/clean/NAME is the session as it is; OUT/noisy/NAME has other work,
-    still screens and browsing in between, and all times of needs, acts and gaps move along. A window of need that is
-    interrupted is longer by what came in. Which rows are noise is kept where no agent sees it. OUT/noise.json says of
-    what it was made.
+    The twins differ in noise and in nothing else: OUT/clean/NAME is the session as it is; OUT/noisy/NAME has other
+    work, still screens and browsing in between, and all times of needs, acts and gaps move along. A window of need that
+    is interrupted is longer by what came in. Which rows are noise is kept where no agent sees it. OUT/noise.json says
+    of what it was made.
     """
     from simulator.session.noise import Options, twins
 
