@@ -184,9 +184,9 @@ def _latencies(log: RunLog) -> dict[str, Ints]:
     if timeout is not None:
         service = np.where(failed, np.maximum(service, int(timeout)), service)
     first = np.full(len(log), -1, np.int64)
-    for i, record in _records(log):
-        if record.get("first_token_ns") is not None:
-            first[i] = int(record["first_token_ns"]) - int(log.released_ns[i])
+    seen = {seq: at for seq, record in log.full.items() if (at := record.get("first_token_ns")) is not None}
+    rows = np.searchsorted(log.seq, np.array(list(seen), np.int64))
+    first[rows] = np.array(list(seen.values()), np.int64) - log.released_ns[rows]
     reported = first >= 0
     if reported.any():  # a call that failed before its first token counts its full time, as everywhere
         first = np.where(failed & ~reported, dispatch + service, first)
@@ -196,12 +196,6 @@ def _latencies(log: RunLog) -> dict[str, Ints]:
 
 def _pooled(parts: Iterable[Ints]) -> Ints:
     return np.sort(np.concatenate([np.zeros(0, np.int64), *parts]))
-
-
-def _records(log: RunLog) -> list[tuple[int, Mapping[str, Any]]]:
-    """Whole records with their row."""
-    seqs = np.array(sorted(log.full), np.int64)
-    return [(int(i), log.full[int(s)]) for i, s in zip(np.searchsorted(log.seq, seqs), seqs, strict=True)]
 
 
 def _put_latencies(sheet: Sheet, tallies: Sequence[Load]) -> None:

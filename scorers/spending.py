@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 
 from simulator.runs.records import RunLog
 
@@ -16,8 +17,15 @@ NO_USAGE = "unknown: no usage was reported"
 def usage(log: RunLog) -> dict[str, int]:
     """Tokens and images reported, summed; ``reports`` counts the decisions that reported any."""
     reports = [tokens for record in log.full.values() if (tokens := record.get("tokens"))]
-    counted = {kind: sum([int(tokens.get(kind) or 0) for tokens in reports]) for kind in (*TOKENS, "images")}
-    return {**counted, "reports": len(reports)}
+    kinds = (*TOKENS, "images")
+    try:
+        rows = list(map(itemgetter(*kinds), reports))  # all kinds are there, as proact writes them: one pass
+        counted = [sum(column) for column in zip(*rows, strict=True)] or [0] * len(kinds)
+        if not all(type(n) is int for n in counted):
+            raise TypeError
+    except (KeyError, TypeError):
+        counted = [sum(int(tokens.get(kind) or 0) for tokens in reports) for kind in kinds]
+    return {**dict(zip(kinds, counted, strict=True)), "reports": len(reports)}
 
 
 def spent(log: RunLog) -> tuple[float | None, str | None]:

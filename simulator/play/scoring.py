@@ -69,6 +69,7 @@ def open_folder(run: str | Path, gate: str | None = None, *, truth: str | Path |
     return Opened(tuple(units), context)
 
 
+@runlog.no_collection()
 def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] | None = None, *,
                  truth: str | Path | None = None, judge: Judge | None = None, companions: Sequence[str | Path] = (),
                  save: bool = True) -> dict[str, Any]:  # fmt: skip

@@ -23,7 +23,7 @@ import numpy as np
 from simulator.core.errors import InputError
 from simulator.runs.records import Flag, Ints, Kind, RunLog
 
-__all__ = ["BLOCK", "SCHEMA", "LogWriter", "has_begun", "read", "read_header"]
+__all__ = ["BLOCK", "SCHEMA", "LogWriter", "has_begun", "no_collection", "read", "read_header"]
 
 SCHEMA = 1
 BLOCK = 1024
@@ -260,8 +260,8 @@ def _spread(values: list[Any], lengths: list[int]) -> Ints:
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
-    """Without the search for garbage: a log's records are millions of things, none of which is any."""
+def no_collection() -> Iterator[None]:
+    """Keep the search for garbage off: the records of a log are millions of things, none of which is any."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -324,7 +324,7 @@ def read(path: Path) -> RunLog:
     """
     header = read_header(path)
     columns, torn = _Columns(), False
-    with _no_collection():
+    with no_collection():
         for first, records, ends_torn in _batches(path):
             torn = torn or ends_torn
             try:
