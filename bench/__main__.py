@@ -20,6 +20,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "replay": REPEATS,
     "million": 2,
     "corpus": 2,
+    "compare": 3,
     "charge": 3,
     "endpoint": 3,
     "commands": REPEATS,

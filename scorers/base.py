@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from scorers.feedback import Feedback
 from scorers.interrupted import truth_as_played
 from scorers.matching import Judging
-from scorers.resampled import enter
+from scorers.resampled import cluster_of, enter
 from scorers.statistics.clusters import Clusters
 from simulator.core.errors import UsageError, nearest, quote
 from simulator.core.protocols import Embedder
@@ -303,9 +303,7 @@ def _enter(result: dict[str, Any], name: str, scorer: Scorer[Any], units: Sequen
     tallies = [scorer.tally(unit, context) for unit in units]
     scores = figures(tallies)
     _put(result, name, scores)
-    clusters = Clusters.group(
-        [(str(u.log.header.get("user", "")), str(u.log.header.get("session", u.key))) for u in units]
-    )
+    clusters = Clusters.group([cluster_of(u.key, u.log.header) for u in units])
     details = {s.metric.name: result["details"][s.metric.name] for s in scores}
     enter(scorer, tallies, clusters, details, [result["units"][u.key].setdefault("parts", {}) for u in units])
     if rows := scorer.reference(tallies):

@@ -9,9 +9,14 @@ from scorers.pooling import Parts, Pooled, Pools
 from scorers.statistics.clusters import Clusters
 from scorers.statistics.interval import Interval, intervals
 
-__all__ = ["enter", "pooled_of"]
+__all__ = ["cluster_of", "enter", "pooled_of"]
 
 _NOT_SUMS = "not a function of sums over sessions"
+
+
+def cluster_of(key: str, header: Mapping[str, Any]) -> tuple[str, str, str]:
+    """User, session and name of a unit by its log's header, for ``Clusters.group``: profiles of one session are one."""
+    return str(header.get("user", "")), str(header.get("dataset", key)), key
 
 
 def pooled_of(scorer: Any, tallies: Sequence[Any]) -> list[Pooled]:

@@ -31,7 +31,7 @@ class Clusters:
     Units of one session (the profiles of a trajectory, companion seeds) are one cluster.
 
     Attributes:
-        names: of the clusters, sorted.
+        names: of the clusters, sorted, to be shown.
         of: for each unit, the number of its cluster.
         unit: what a cluster is: ``session`` or ``user``.
         n_sessions: distinct sessions.
@@ -45,18 +45,25 @@ class Clusters:
     n_users: int
 
     @classmethod
-    def group(cls, units: Sequence[tuple[str, str]]) -> Clusters:
-        """The clusters of units given by (user, session)."""
-        sessions, users = sorted(set(units)), sorted({user for user, _ in units})
-        if ENOUGH <= len(users) < len(sessions):
+    def group(cls, units: Sequence[tuple[str, str, str]]) -> Clusters:
+        """The clusters of units.
+
+        Args:
+            units: of each its user, what tells its session from others (the hash of its data set: sessions of several
+                folders may have one name), and a name to show.
+        """
+        shown: dict[tuple[str, str], str] = {}
+        for user, session, name in sorted(units):
+            shown.setdefault((user, session), name)
+        users = sorted({user for user, _ in shown})
+        counts = len(shown), len(users)
+        if ENOUGH <= len(users) < len(shown):
             number = {name: n for n, name in enumerate(users)}
-            of = np.array([number[user] for user, _ in units], np.int64)
-            return cls(tuple(users), of, "user", len(sessions), len(users))
-        at = {unit: n for n, unit in enumerate(sessions)}
-        plain = len({name for _, name in sessions}) == len(sessions)
-        names = tuple(name if plain else f"{user}/{name}" for user, name in sessions)
-        of = np.array([at[unit] for unit in units], np.int64)
-        return cls(names, of, "session", len(sessions), len(users))
+            return cls(tuple(users), np.array([number[user] for user, *_ in units], np.int64), "user", *counts)
+        ordered = sorted(shown, key=lambda at: (shown[at], at))
+        place = {at: n for n, at in enumerate(ordered)}
+        of = np.array([place[user, session] for user, session, _ in units], np.int64)
+        return cls(tuple(shown[at] for at in ordered), of, "session", *counts)
 
     def __len__(self) -> int:
         return len(self.names)

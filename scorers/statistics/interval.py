@@ -115,9 +115,10 @@ def _shifted(value: float, known: Floats, without: Floats) -> tuple[float, float
     share = float(below + up_to) / 2
     pulls = without.mean() - without
     spread = float((pulls**2).sum())
-    if not 0 < share < 1 or math.isnan(spread) or spread == 0:
+    if not 0 < share < 1 or math.isnan(spread):
         return None
-    bias, acceleration = _NORMAL.inv_cdf(share), float((pulls**3).sum()) / (6 * spread**1.5)
+    bias = _NORMAL.inv_cdf(share)
+    acceleration = float((pulls**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0  # 0: a percentile on the grid
 
     def shifted(probability: float) -> float:
         z = bias + _NORMAL.inv_cdf(probability)

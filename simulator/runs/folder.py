@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from hashlib import sha256
@@ -32,14 +33,22 @@ __all__ = ["TWIN", "RunFolder", "digest", "read_units", "write_json"]
 SCHEMA = 1
 
 
+_NUMBERS = re.compile(r"\[\n[^\[\]{}\"]*\]")
+"""An indented list of numbers; within a string there is no line break."""
+
+
 def write_json(path: Path, value: Any) -> None:
-    """Write beside, then rename."""
+    """Write beside, then rename; indented, but lists of numbers on one line each."""
+
+    def text(*, ascii_only: bool) -> bytes:
+        shown = json.dumps(value, ensure_ascii=ascii_only, indent=1, allow_nan=False)
+        return _NUMBERS.sub(lambda found: " ".join(found[0].split()), shown).encode()
+
     part = path.with_name(path.name + ".part")
-    text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
     try:
-        data = text.encode()
+        data = text(ascii_only=False)
     except UnicodeEncodeError:  # half a surrogate pair in somebody's text: as an escape, the file stays UTF-8
-        data = json.dumps(value, indent=1, allow_nan=False).encode()
+        data = text(ascii_only=True)
     with part.open("wb") as file:
         file.write(data + b"\n")
         file.flush()
