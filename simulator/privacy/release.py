@@ -38,7 +38,7 @@ _ROW = (
     "tick", "captured_ns", "late_ms", "monitor", "width", "height", "scale", "app_name", "window_title",
     "window_class", "focus_changed", "change_score", "event_id", "scene_description", "privacy_level", "privacy_action",
 )  # fmt: skip
-_RESTRICTED_ROW = ("window_x", "window_y", "window_w", "window_h")
+_RESTRICTED_ROW = ("monitor_x", "monitor_y", "window_x", "window_y", "window_w", "window_h")
 _CALENDAR_ROW = ("wall_utc_ms", "tz_offset_min")
 _EVENT = (
     "id", "start_tick", "end_tick", "start_ns", "end_ns", "app_name", "window_title", "is_llm_event", "llm_platform",

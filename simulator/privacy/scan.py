@@ -32,7 +32,7 @@ from simulator.privacy.picture import grey, paint, uncovered
 from simulator.privacy.rules import Rules
 from simulator.privacy.spread import spread
 from simulator.privacy.states import BY_PERSON, Picture, Shelf, State, inside
-from simulator.privacy.titles import FLAG, STRIP, bars, kind_of, still_marked, strip
+from simulator.privacy.titles import FLAG, STRIP, Titled, bars, kind_of, overlaps, still_marked, strip
 from simulator.screen.ocr import Ocr, OcrFailed, Tesseract
 from simulator.screen.pixels import decode
 from simulator.timing.clock import real_ns
@@ -165,7 +165,7 @@ class _Scan:
             raise ValueError("one reading alone misses too much: give two")
         self._shelf, self._ocr, self._rules, self._options, self._progress = shelf, ocr, rules, options, progress
         self._reading = "; ".join([*(one.name for one in ocr), f"rules {rules.name}", "cut values"])
-        self._masks = shelf.masks()
+        self._masks, self._monitors = shelf.masks(), shelf.monitors()
         self._kinds: dict[str, str | None] = {}  # of titles
         self._report = Report()
 
@@ -248,15 +248,22 @@ class _Scan:
                 image = decode(self._shelf.folder / picture.path)
             except InputError:  # it waits for that, and whoever makes it readable looks
                 image = None
-            strips = [None if image is None or not alone else strip(w, image.size) for w, _ in hits]
-            for (_, kind), place in zip(hits, strips, strict=True):
-                if place is None:
+            known_places = [w.is_placed or alone for w, _ in hits]
+            strips = [strip(w, image.size) if image is not None and known else None
+                      for (w, _), known in zip(hits, known_places, strict=True)]  # fmt: skip
+            for (window, kind), place in zip(hits, strips, strict=True):
+                if place is None and not (image is not None and self._is_elsewhere(window)):
                     self._shelf.note(picture.path, f"{FLAG}{kind}")
             known = list(dict.fromkeys(place for place in strips if place is not None))
             if image is not None and known:
                 known += bars(grey(image), known)
                 mine = {picture.path: [*done.get(picture.path, ()), *self._shelf.boxes_of(picture.path)]}
                 self._shelf.add_boxes([(picture.path, [b for b in known if uncovered(mine, picture.path, b)])])
+
+    def _is_elsewhere(self, window: Titled) -> bool:
+        """Whether a window is known to be on other monitors alone, whose pictures are here too."""
+        seen = [number for number, place in self._monitors if overlaps(window, place)]
+        return bool(seen) and window.is_placed and window.monitor not in seen
 
     def _kind(self, title: str) -> str | None:
         if title not in self._kinds:

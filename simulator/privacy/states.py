@@ -37,7 +37,7 @@ from simulator.privacy.texts import TEXTS, rewritten
 from simulator.privacy.titles import Titled
 from simulator.screen.pixels import pixels_hash
 from simulator.session.reader import connect
-from simulator.session.schema import FILE_NAME
+from simulator.session.schema import FILE_NAME, LATER_COLUMNS
 from simulator.session.store import image_path, pack
 
 __all__ = ["BY_PERSON", "Picture", "Shelf", "State", "inside", "least"]
@@ -190,14 +190,29 @@ class Shelf:
 
     def titles(self, path: str) -> list[Titled]:
         """The titles of the windows that were in front while a picture was taken, and where these stood."""
+        have = self._columns("screenshots")  # recordings of earlier versions do not say where a monitor begins
+        origin = ", ".join(c if c in have else f"NULL AS {c}" for c in LATER_COLUMNS)
         sql = (
-            "SELECT DISTINCT window_title, monitor, window_x, window_y, window_w, window_h, scale FROM screenshots"
-            " WHERE file_path = ? AND window_title IS NOT NULL AND window_title != '' ORDER BY id"
+            f"SELECT DISTINCT window_title, monitor, window_x, window_y, window_w, window_h, scale, {origin}"
+            " FROM screenshots WHERE file_path = ? AND window_title IS NOT NULL AND window_title != '' ORDER BY id"
         )
         return [
             Titled(str(title), int(monitor), *(n if isinstance(n, int | float) else None for n in place))
             for title, monitor, *place in self._db.execute(sql, (path,))
         ]
+
+    def monitors(self) -> list[tuple[int, tuple[float, float, float, float]]]:
+        """The monitors that there are pictures of, each with its places on the desktop (x, y, width, height), as far as
+        these are known.
+        """
+        if not set(LATER_COLUMNS) <= self._columns("screenshots"):
+            return []
+        sql = (
+            "SELECT DISTINCT monitor, monitor_x, monitor_y, width / COALESCE(scale, 1.0), height / COALESCE(scale, 1.0)"
+            " FROM screenshots WHERE file_path IS NOT NULL AND monitor_x IS NOT NULL AND monitor_y IS NOT NULL"
+            " AND width IS NOT NULL AND height IS NOT NULL ORDER BY 1, 2, 3, 4, 5"
+        )
+        return [(int(number), (x, y, width, height)) for number, x, y, width, height in self._db.execute(sql)]
 
     def masks(self) -> dict[str, list[tuple[int, int, int, int]]]:
         """What was covered while recording, by picture: x, y, width, height in its pixels."""

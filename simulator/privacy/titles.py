@@ -10,7 +10,7 @@ from simulator.privacy.layout import Box
 from simulator.privacy.picture import TITLE, Grey, grounds
 from simulator.privacy.rules import Rules
 
-__all__ = ["FLAG", "STRIP", "Titled", "bars", "kind_of", "still_marked", "strip"]
+__all__ = ["FLAG", "STRIP", "Titled", "bars", "kind_of", "overlaps", "still_marked", "strip"]
 
 STRIP = "title strip"
 """The kind of what is filled for a title bar: as high as the highest ones are, since its lower edge is a guess.
@@ -30,7 +30,9 @@ _STEP = 24  # levels of grey from row to row: where another part of the window b
 
 @dataclass(frozen=True, slots=True)
 class Titled:
-    """A title, and the window that bore it while a picture was taken: its frame in pixels of the desktop."""
+    """A title, and the window that bore it while a picture was taken: its frame in pixels of the desktop, and where on
+    the desktop the picture begins; None where that is unknown.
+    """
 
     title: str
     monitor: int
@@ -39,6 +41,13 @@ class Titled:
     width: float | None = None
     height: float | None = None
     scale: float | None = None
+    left: float | None = None
+    top: float | None = None
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether it is known where on the desktop the picture begins."""
+        return self.left is not None and self.top is not None
 
 
 def kind_of(title: str, rules: Rules) -> str | None:
@@ -48,10 +57,14 @@ def kind_of(title: str, rules: Rules) -> str | None:
 
 
 def strip(window: Titled, size: tuple[int, int]) -> Box | None:
-    """Where a window's title bar lies in a picture of this size; None where its place is unknown, or elsewhere."""
+    """Where a window's title bar lies in a picture of this size; None where its place is unknown, or elsewhere.
+
+    A picture of which nobody knows where it begins counts as beginning where the desktop does.
+    """
     x, y, width, height = window.x, window.y, window.width, window.height
     if x is None or y is None or width is None or height is None:
         return None
+    x, y = x - (window.left or 0), y - (window.top or 0)
     scale = window.scale or 1.0
     left, top, right = round(x * scale), round(y * scale), round((x + width) * scale)
     high = min(max(round(_HIGH * scale), round(_SHARE * size[1])), round(height * scale))
@@ -60,6 +73,16 @@ def strip(window: Titled, size: tuple[int, int]) -> Box | None:
     if right - left < _LEAST_SEEN or bottom - top < _LEAST_SEEN:
         return None
     return Box(left, top, right - left, bottom - top, STRIP)
+
+
+def overlaps(window: Titled, monitor: tuple[float, float, float, float]) -> bool:
+    """Whether the top of a window, in which its title stands, lies on a monitor, by its place on the desktop."""
+    x, y, width, height = window.x, window.y, window.width, window.height
+    if x is None or y is None or width is None or height is None:
+        return True  # nobody knows
+    left, top, across, down = monitor
+    high = min(max(_HIGH, _SHARE * down), height)
+    return x < left + across and left < x + width and y < top + down and top < y + high
 
 
 def bars(picture: Grey, strips: Iterable[Box]) -> list[Box]:

@@ -131,6 +131,8 @@ class Ledger:
             "width": seen.width,
             "height": seen.height,
             "scale": seen.scale,
+            "monitor_x": None if seen.origin is None else seen.origin[0],
+            "monitor_y": None if seen.origin is None else seen.origin[1],
             "focus_changed": int(sight.focus_changed),
             "change_score": seen.change,
             "event_id": self._event,

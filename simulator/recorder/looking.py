@@ -68,6 +68,7 @@ class Seen:
         width: in pixels.
         height: in pixels.
         scale: pixels of the picture by pixels of the desktop.
+        origin: where the monitor begins on the desktop, x and y; None where windows are placed on another one.
         change: share in [0, 1] of squares of 40 pixels that changed since the look before; None where there was none of
             this size.
         blank: all pixels have one colour, and not because they were covered.
@@ -81,6 +82,7 @@ class Seen:
     width: int
     height: int
     scale: float
+    origin: tuple[int, int] | None
     change: float | None
     blank: bool
     masks: tuple[tuple[int, int, int, int, str], ...]
@@ -214,8 +216,11 @@ class Eye:
             self._last[number] = last
         return Seen(
             number, image, last.digest, image_path(last.digest), frame.width, frame.height,
-            frame.width / frame.monitor.width, change, last.blank, covered,
+            frame.width / frame.monitor.width, self._origin(frame.monitor), change, last.blank, covered,
         )  # fmt: skip
+
+    def _origin(self, monitor: Monitor) -> tuple[int, int] | None:
+        return (monitor.x, monitor.y) if self._screen.fits_windows else None
 
 
 def _differ(before: Window | None, after: Window | None) -> bool:

@@ -23,6 +23,7 @@ from simulator.session.schema import (
     FAR_NS,
     FILE_NAME,
     KINDS,
+    LATER_COLUMNS,
     LEAST_PERIOD_NS,
     VERSION,
 )
@@ -190,11 +191,13 @@ class Reader:
         self._connection.close()
 
     def cursor(self, columns: Sequence[str] = COLUMNS) -> sqlite3.Cursor:
-        """A cursor over the rows of the chosen monitor in the order written, with these columns."""
+        """A cursor over the rows of the chosen monitor in the order written; ``LATER_COLUMNS`` may be NULL."""
         unknown = [c for c in columns if c not in COLUMNS]
         if unknown:
             raise ValueError(f"no such column: {unknown[0]}")
-        sql = f"SELECT {', '.join(columns)} FROM screenshots"
+        have = {row[1] for row in self._execute("PRAGMA table_info(screenshots)")}
+        chosen = (f"NULL AS {c}" if c in LATER_COLUMNS and c not in have else c for c in columns)
+        sql = f"SELECT {', '.join(chosen)} FROM screenshots"
         monitor = self.header.monitor
         where, args = ("", ()) if monitor is None else (" WHERE monitor = ?", (monitor,))
         return self._execute(f"{sql}{where} ORDER BY id", args)

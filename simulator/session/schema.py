@@ -3,7 +3,8 @@
 A superset of what ProAgentBench describes (App. A.1-A.2) and LifeTrace writes. ``captured_ns``, ``opens_ns``,
 ``start_ns`` and so on count from the session's anchor (``meta.utc_anchor_ns``, UTC of ``captured_ns`` 0 where it is
 known); ``tick`` k is due at ``k * meta.period_ns``. A gap covers the ticks ``from_tick`` to ``to_tick``, both
-included. Unknown is NULL. Paths are relative to the session's folder and POSIX. ``masks`` are rectangles that were
+included. ``window_x`` … and ``monitor_x`` … are places on the desktop that all monitors lie on. Unknown is NULL. Paths
+are relative to the session's folder and POSIX. ``masks`` are rectangles that were
 filled in a tick's picture before anybody saw it, in pixels of the picture; ``notes`` say what is odd about ticks that
 were recorded all the same (``NOTE_KINDS``). ``annotations`` hold what models, rules and people said of events
 afterwards (``simulator.annotate``); no run reads them.
@@ -25,6 +26,7 @@ __all__ = [
     "FILE_NAME",
     "GAP_REASONS",
     "KINDS",
+    "LATER_COLUMNS",
     "LEAST_PERIOD_NS",
     "LONGEST_PATH",
     "NOTE_KINDS",
@@ -48,10 +50,13 @@ NOTE_KINDS = ("blank", "clock_step", "monitors", "resumed")
 
 COLUMNS = (
     "id", "tick", "captured_ns", "wall_utc_ms", "tz_offset_min", "late_ms", "monitor", "file_path", "file_hash",
-    "pixels_hash", "file_size", "width", "height", "scale", "app_name", "window_title", "window_class", "pid",
-    "window_x", "window_y", "window_w", "window_h", "focus_changed", "change_score", "event_id", "text",
-    "scene_description", "privacy_level", "privacy_action", "created_at",
+    "pixels_hash", "file_size", "width", "height", "scale", "monitor_x", "monitor_y", "app_name", "window_title",
+    "window_class", "pid", "window_x", "window_y", "window_w", "window_h", "focus_changed", "change_score",
+    "event_id", "text", "scene_description", "privacy_level", "privacy_action", "created_at",
 )  # fmt: skip
+
+LATER_COLUMNS = ("monitor_x", "monitor_y")
+"""Of them, those that recordings of earlier versions lack."""
 
 TABLE_OF_ANNOTATIONS = """
 CREATE TABLE annotations (
@@ -66,8 +71,9 @@ DDL = f"""
 CREATE TABLE screenshots (
   id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, captured_ns INTEGER NOT NULL, wall_utc_ms INTEGER,
   tz_offset_min INTEGER, late_ms REAL, monitor INTEGER NOT NULL DEFAULT 0, file_path TEXT, file_hash TEXT,
-  pixels_hash TEXT, file_size INTEGER, width INTEGER, height INTEGER, scale REAL, app_name TEXT, window_title TEXT,
-  window_class TEXT, pid INTEGER, window_x INTEGER, window_y INTEGER, window_w INTEGER, window_h INTEGER,
+  pixels_hash TEXT, file_size INTEGER, width INTEGER, height INTEGER, scale REAL, monitor_x INTEGER,
+  monitor_y INTEGER, app_name TEXT, window_title TEXT, window_class TEXT, pid INTEGER, window_x INTEGER,
+  window_y INTEGER, window_w INTEGER, window_h INTEGER,
   focus_changed INTEGER, change_score REAL, event_id INTEGER, text TEXT, scene_description TEXT,
   privacy_level TEXT, privacy_action TEXT, created_at TEXT);
 CREATE TABLE gaps (

@@ -24,7 +24,7 @@ from simulator.core.errors import InputError
 from simulator.core.types import SECOND
 from simulator.screen.pixels import pixels_hash
 from simulator.session.reader import connect
-from simulator.session.schema import APPLICATION_ID, COLUMNS, DDL, FILE_NAME, VERSION
+from simulator.session.schema import APPLICATION_ID, COLUMNS, DDL, FILE_NAME, KINDS, VERSION
 
 __all__ = [
     "DENSE",
@@ -415,6 +415,10 @@ def _make_tables(db: sqlite3.Connection) -> None:
     for statement in DDL.split(";"):
         if statement.strip():
             db.execute(statement.replace("CREATE TABLE ", "CREATE TABLE IF NOT EXISTS ", 1))
+    have = {row[1] for row in db.execute("PRAGMA table_info(screenshots)")}
+    for column in COLUMNS:
+        if column not in have:
+            db.execute(f"ALTER TABLE screenshots ADD COLUMN {column} {KINDS['screenshots'][column].name}")
 
 
 class _Transaction:

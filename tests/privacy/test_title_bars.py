@@ -16,6 +16,8 @@ from simulator.privacy.scan import Options, Report, scan
 from simulator.privacy.states import Shelf, State
 from simulator.privacy.titles import STRIP, Titled, bars, strip
 from simulator.screen.pixels import decode
+from simulator.session.check import check
+from simulator.session.reader import Reader
 from simulator.session.store import Writer
 from tests.privacy.desk import CLEAN, EMAIL, Exact, readings, record
 
@@ -123,6 +125,73 @@ def test_where_a_monitor_begins_on_the_desktop_is_unknown_so_pictures_of_several
     two = session(tmp_path / "two", (shot(PRIVATE), PRIVATE), monitors=2)
     assert scanned(two).waiting == {"title: email": 1}
     assert scanned(record(tmp_path / "second", monitor=2)).waiting == {"title: email": 1}
+
+
+BESIDE = ((0, 0), (640, 0))
+BELOW = ((0, 0), (0, 360))
+
+
+def desktop(folder: Path, place: tuple[int, int, int, int], origins: tuple[tuple[int, int], ...]) -> Path:
+    """One tick of several monitors, each showing other colours, with a window in front of a private title."""
+    with Writer(folder) as writer:
+        for number, (left, top) in enumerate(origins, 1):
+            writer.add(
+                image=Image.new("RGB", SIZE, (40 * number, 90, 90)), tick=0, captured_ns=0, app_name="Editor",
+                window_title=PRIVATE, monitor=number, window_x=place[0], window_y=place[1], window_w=place[2],
+                window_h=place[3], monitor_x=left, monitor_y=top, scale=1.0,
+            )  # fmt: skip
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("place", "origins", "strips"),
+    [
+        ((700, 60, 300, 200), BESIDE, [None, (60, 60, 300, 48)]),
+        ((600, 60, 300, 200), BESIDE, [(600, 60, 40, 48), (0, 60, 260, 48)]),
+        ((40, 400, 300, 200), BELOW, [None, (40, 40, 300, 48)]),
+        ((40, 200, 300, 400), BELOW, [(40, 200, 300, 48), None]),
+        ((-900, 60, 300, 200), ((0, 0), (-1000, 0)), [None, (100, 60, 300, 48)]),
+    ],
+    ids=["second", "both", "below", "title above", "left of the first"],
+)
+def test_on_several_monitors_the_title_bar_is_filled_on_those_that_show_it(
+    tmp_path: Path, place: tuple[int, int, int, int], origins: tuple[tuple[int, int], ...],
+    strips: list[tuple[int, int, int, int] | None],
+) -> None:  # fmt: skip
+    folder = desktop(tmp_path / "s", place, origins)
+    report = scanned(folder)
+    assert report.n_waiting == 0
+    for (state, pixels, _), strip_ in zip(shown(folder), strips, strict=True):
+        wanted = np.zeros(pixels.shape[:2], bool)
+        if strip_ is not None:
+            x, y, width, height = strip_
+            wanted[y : y + height, x : x + width] = True
+        assert (filled(pixels) == wanted).all()
+        assert state == (State.PASSED if strip_ is None else State.REDACTED)
+
+
+def test_a_window_on_a_monitor_that_is_not_recorded_waits_for_a_person(tmp_path: Path) -> None:
+    folder = desktop(tmp_path / "s", (700, 60, 300, 200), ((0, 0),))
+    assert scanned(folder).waiting == {"title: email": 1}
+
+
+def test_a_recording_of_an_earlier_version_is_read_scanned_and_gone_on_with(tmp_path: Path) -> None:
+    folder = session(tmp_path / "two", (shot(PRIVATE), PRIVATE), monitors=2)
+    with sqlite3.connect(folder / "session.db") as db:
+        for column in ("monitor_x", "monitor_y"):
+            db.execute(f"ALTER TABLE screenshots DROP COLUMN {column}")
+        db.execute("UPDATE meta SET value = 'recording' WHERE key = 'state'")
+    db.close()
+    with Reader(folder) as reader:
+        assert [row[-1] for row in reader.rows(("monitor", "monitor_x"))] == [None]
+    assert [f.kind for f in check(folder) if f.severity == "damage"] == []
+    with Writer(folder) as writer:  # as the recorder goes on with what a crash left
+        writer.add(tick=1, captured_ns=SECOND, monitor=1, monitor_x=0, monitor_y=0)
+    with sqlite3.connect(folder / "session.db") as db:
+        for column in ("monitor_x", "monitor_y"):
+            db.execute(f"ALTER TABLE screenshots DROP COLUMN {column}")
+    db.close()
+    assert scanned(folder).waiting == {"title: email": 1}
 
 
 def test_a_picture_that_had_passed_counts_when_other_rules_find_something_in_its_title(tmp_path: Path) -> None:

@@ -77,6 +77,8 @@ async def test_each_monitor_has_its_row_with_its_own_size(tmp_path: Path) -> Non
     assert [(s.tick, s.monitor, s.width, s.height) for s in done.shots] == [
         (0, 1, 64, 48), (0, 2, 32, 20), (1, 1, 64, 48), (2, 1, 64, 48), (2, 2, 32, 22),
     ]  # fmt: skip
+    places = table(tmp_path / "s", "SELECT DISTINCT monitor, monitor_x, monitor_y FROM screenshots ORDER BY 1")
+    assert places == [(1, 0, 0), (2, 64, 0)]
     whole(tmp_path / "s", 3)
 
 
