@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from scorers.base import Context, Metric, Score, Unit, scorers
 from scorers.figures import Sheet, harmonic, ratio
+from scorers.pooling import Floats, Pooled, Sums, over
 from simulator.core.intentions import key
 from simulator.core.protocols import Embedder
 from simulator.runs.records import Kind, RunLog
@@ -124,6 +125,17 @@ class Assistance:
         sheet.put("failed", kinds["failed"] + kinds["unanswered"], len(answers))
         return sheet.scores()
 
+    def pooled(self, tallies: Sequence[Answers]) -> list[Pooled]:
+        """See ``scorers.pooling.Pools``."""
+        names = ("positive", "negative", "hits", "false", "quiet", "yes", "right", "named", "named_yes")
+        made = Sums("moments", (*names, "unparsed", "failed"), [_counted(t.answers) for t in tallies])
+        found = [made.metric(name, formula) for name, formula in _POOLED.items()]
+        if all(t.embedder is not None for t in tallies):
+            made = Sums("semantic_similarity", ("cosines", "measured", "known"), [_cosines(t.answers) for t in tallies])
+            found.append(made.metric("semantic_similarity", lambda s: over(s["cosines"], s["measured"])))
+            found.append(made.metric("semantic_similarity@all", lambda s: over(s["cosines"], s["known"])))
+        return found
+
     def explain(self, tally: Answers) -> Mapping[str, Any]:
         """Each moment with its answer."""
         return {
@@ -165,6 +177,36 @@ class Assistance:
         rows["majority"]["intention"] = most
         return rows
 
+
+def _counted(answers: Sequence[Answer]) -> list[int]:
+    positive = [a for a in answers if a.moment.positive]
+    negative = [a.kind for a in answers if not a.moment.positive]
+    yes = [a for a in positive if a.kind == "yes"]
+    kinds = Counter(a.kind for a in answers)
+    named, named_yes = (sum(a.moment.intention is not None for a in of) for of in (positive, yes))
+    false, quiet = sum(kind != "no" for kind in negative), negative.count("no")
+    right, failed = sum(a.right for a in yes), kinds["failed"] + kinds["unanswered"]
+    outcomes = [len(positive), len(negative), len(yes), false, quiet, kinds["yes"]]
+    return [*outcomes, right, named, named_yes, kinds["unparsed"], failed]
+
+
+def _cosines(answers: Sequence[Answer]) -> list[float]:
+    known = [a for a in answers if a.moment.positive and a.moment.query]
+    measured = [a.cosine for a in known if a.cosine is not None]
+    return [math.fsum(measured), len(measured), len(known)]
+
+
+_POOLED: Mapping[str, Callable[[Mapping[str, Floats]], Floats]] = {
+    "accuracy": lambda s: over(s["hits"] + s["quiet"], s["positive"] + s["negative"]),
+    "precision": lambda s: over(s["hits"], s["hits"] + s["false"]),
+    "recall": lambda s: over(s["hits"], s["positive"]),
+    "F1": lambda s: np.where(s["positive"] > 0, over(2 * s["hits"], s["hits"] + s["false"] + s["positive"]), np.nan),
+    "trigger_rate": lambda s: over(s["yes"], s["positive"] + s["negative"]),
+    "intention_accuracy": lambda s: over(s["right"], s["named"]),
+    "intention_accuracy_given_help": lambda s: over(s["right"], s["named_yes"]),
+    "unparsed": lambda s: s["unparsed"],
+    "failed": lambda s: s["failed"],
+}
 
 _SHOWN = ("accuracy", "precision", "recall", "F1", "trigger_rate", "intention_accuracy")
 

@@ -42,7 +42,7 @@ def write_json(path: Path, value: Any) -> None:
 
     def text(*, ascii_only: bool) -> bytes:
         shown = json.dumps(value, ensure_ascii=ascii_only, indent=1, allow_nan=False)
-        return _NUMBERS.sub(lambda found: " ".join(found[0].split()), shown).encode()
+        return _NUMBERS.sub(lambda found: f"[{' '.join(found[0][1:-1].split())}]", shown).encode()
 
     part = path.with_name(path.name + ".part")
     try:
