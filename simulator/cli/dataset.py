@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from simulator.session.play import Play
     from simulator.session.scenario import Found
 
-__all__ = ["dataset"]
+__all__ = ["dataset", "found_at", "wanted"]
 
 dataset = App(name="dataset", help="Import, check and describe recordings.")
+dataset.command(
+    "simulator.cli.describe:describe", name="describe", help="Say in numbers and figures what recordings hold."
+)
 dataset.command("simulator.cli.sessions:status", name="status", help="Say how a recording is doing.")
 dataset.command("simulator.cli.sessions:compact", name="compact", help="Make a session smaller, pixels unchanged.")
 dataset.command("simulator.cli.privacy:privacy", name="privacy", help="Find, redact and review what is private.")
@@ -123,7 +126,7 @@ def check(paths: _Paths, /, *, json: _Json = False) -> int:
     """
     voice = Voice(as_json=json)
     n = n_damaged = 0
-    for place, findings in _checked(_wanted(paths)):
+    for place, findings in _checked(wanted(paths)):
         damaged = any(f["severity"] == "damage" for f in findings)
         n, n_damaged = n + 1, n_damaged + damaged
         voice.record("checked", path=str(place), damaged=damaged, findings=findings)
@@ -133,38 +136,6 @@ def check(paths: _Paths, /, *, json: _Json = False) -> int:
         voice.say(plain(f"{n} checked, {n_damaged} damaged"))
     voice.record("done", checked=n, damaged=n_damaged)
     return Exit.USAGE if n_damaged else Exit.DONE
-
-
-@dataset.command
-def describe(paths: _Paths, /, *, json: _Json = False) -> int:
-    """Say in numbers what recorded sessions hold: hours, applications, events, needs, pictures.
-
-    A session that cannot be read is told; the others are described all the same.
-    """
-    from simulator.session.describe import describe as numbers
-
-    voice = Voice(as_json=json)
-    n = n_unreadable = 0
-
-    def unreadable(place: Path, error: InputError) -> None:
-        nonlocal n_unreadable
-        n_unreadable += 1
-        voice.record("unreadable", path=str(place), said=str(error))
-        voice.tell(f"proact: {error}")
-
-    found = {session.resolve(): session for path in _wanted(paths) for session in _described(path, unreadable)}
-    for session in found.values():
-        try:
-            told = numbers(session)
-        except InputError as error:
-            unreadable(session, error)
-            continue
-        n += 1
-        voice.record("described", path=str(session), **told)
-        if not json:
-            voice.say(_description(session, told))
-    voice.record("done", described=n, unreadable=n_unreadable)
-    return Exit.USAGE if n_unreadable else Exit.DONE
 
 
 def _account(report: Report, out: Path) -> Any:
@@ -191,7 +162,13 @@ def _account(report: Report, out: Path) -> Any:
     return Group(*parts, plain(last))
 
 
-def _wanted(paths: list[Path]) -> list[Path]:
+def wanted(paths: list[Path]) -> list[Path]:
+    """The paths, all of which are there.
+
+    Raises:
+        UsageError: none is given.
+        InputError: one is not there.
+    """
     if not paths:
         raise UsageError("name a session, a scenario, or a folder of many")
     for path in paths:
@@ -202,7 +179,7 @@ def _wanted(paths: list[Path]) -> list[Path]:
     return paths
 
 
-def _found(path: Path) -> Found:
+def found_at(path: Path) -> Found:
     """What a path holds, as a run finds it.
 
     Raises:
@@ -214,24 +191,6 @@ def _found(path: Path) -> Found:
     if not found.scenarios and not found.sessions:
         raise InputError(path, "there is neither a session (session.db) nor a scenario (scenario.yaml) here")
     return found
-
-
-def _described(path: Path, unreadable: Callable[[Path, InputError], None]) -> Iterator[Path]:
-    """The sessions at or below a path; of a scenario that lies elsewhere than its session, the one that it plays."""
-    from simulator.session.scenario import plays
-
-    try:
-        found = _found(path)
-    except InputError as error:
-        unreadable(path, error)
-        return
-    yield from found.sessions
-    for file in found.scenarios:
-        if not any(session.is_relative_to(file.parent) for session in found.sessions):
-            try:
-                yield from _played(plays([file]))
-            except InputError as error:
-                unreadable(file, error)
 
 
 def _played(found: Sequence[Play]) -> list[Path]:
@@ -251,7 +210,7 @@ def _checked(paths: list[Path]) -> Iterator[tuple[Path, list[dict[str, Any]]]]:
 
     seen: set[Path] = set()
     for path in paths:
-        found = _found(path)
+        found = found_at(path)
         sessions = list(found.sessions)
         for scenario in found.scenarios:
             faults, played = _scenario_faults(scenario)
@@ -291,28 +250,3 @@ def _report(place: Path, findings: list[dict[str, Any]]) -> Any:
         lines.append(Padding(head, (0, 0, 0, 2)))
         lines += [Padding(plain(example), (0, 0, 0, 6)) for example in f["examples"]]
     return Group(*lines)
-
-
-def _description(session: Path, told: Mapping[str, Any]) -> Any:
-    """Facts as a table; unknown is a dash."""
-    from rich.table import Table
-
-    table = Table(title=plain(session), title_justify="left", box=None, show_edge=False, pad_edge=False,
-                  show_header=False)  # fmt: skip
-    for key, value in told.items():
-        if isinstance(value, Mapping) and any(isinstance(v, Mapping) for v in value.values()):
-            for inner, one in value.items():
-                table.add_row(plain(f"{key} {inner}"), plain(_words(one)))
-        else:
-            table.add_row(plain(key), plain(_words(value)))
-    return table
-
-
-def _words(value: Any) -> str:
-    if value is None or value == {} or value == []:
-        return "-"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{k} {_words(v)}" for k, v in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_words, value))
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

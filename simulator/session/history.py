@@ -30,6 +30,7 @@ from simulator.session.truth import Assist
 __all__ = [
     "COLUMNS",
     "History",
+    "cut_events",
     "first_query",
     "merge",
     "read_session",
@@ -100,7 +101,7 @@ def read_session(
         shift = header.utc_anchor_ns - anchor_ns
         if shift + header.end_ns > header.period_ns:
             raise InputError(reader.file, "history must end before the session starts, and this one ends after it")
-        events = recorded_events(reader, taxonomy) or list(_segmented(reader, rule, taxonomy))
+        events = recorded_events(reader, taxonomy) or list(cut_events(reader, rule, taxonomy))
         assists = recorded_assists(reader, canonical)
         known = any(llm for (llm,) in reader.table("events", ("is_llm_event",)))
     moved = [replace(e, user=user, start_ns=e.start_ns + shift, end_ns=min(e.end_ns + shift, 0)) for e in events]
@@ -169,7 +170,12 @@ def first_query(conversation: str | None) -> str | None:
     return None
 
 
-def _segmented(reader: Reader, rule: str, taxonomy: Taxonomy) -> Iterator[Event]:
+def cut_events(reader: Reader, rule: str, taxonomy: Taxonomy = DEFAULT) -> Iterator[Event]:
+    """What a rule of ``simulator.session.segmentation`` cuts out of a session's snapshots, in stream time.
+
+    Raises:
+        InputError: a row whose time is wrong.
+    """
     header = reader.header
     cutter = Cutter(header.user, header.session, rule, (g.start_ns for g in header.gaps))
     last = header.zero_ns

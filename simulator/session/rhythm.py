@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simulator.core.types import SECOND
 
-__all__ = ["FEWEST", "PowerLaw", "burstiness", "power_law", "times_between_s"]
+__all__ = ["FEWEST", "PowerLaw", "burstiness", "burstiness_of", "power_law", "times_between_s"]
 
 FEWEST = 50  # fewer samples bias the exponent by more than its error is worth (Clauset et al., section 3.1)
 _CANDIDATES = 400  # lower ends that are tried: every distinct value, or so many quantiles of them
@@ -34,10 +34,15 @@ def burstiness(times_ns: Sequence[int]) -> float | None:
 
     ProAgentBench gives 0.787 for when people ask an assistant and 0.166 for when models think that they would.
     """
-    between = _between_ns(times_ns).astype(np.float64)
-    if len(between) < 2 or not (total := float(between.std() + between.mean())):
+    return burstiness_of(_between_ns(times_ns))
+
+
+def burstiness_of(between: ArrayLike) -> float | None:
+    """The same from the times between instants themselves, in any unit; None for fewer than 2, or where all are 0."""
+    times = np.asarray(between, dtype=np.float64)
+    if len(times) < 2 or not (total := float(times.std() + times.mean())):
         return None
-    return float(between.std() - between.mean()) / total
+    return float(times.std() - times.mean()) / total
 
 
 def times_between_s(times_ns: Sequence[int]) -> _Floats:
@@ -63,7 +68,8 @@ class PowerLaw:
         n_tail: Of these the ones that were fitted, from xmin to xmax.
         n_not_positive: Samples of 0 or less, which no power law holds; left out.
         ks: The greatest distance between the samples' distribution and the law's.
-        llr: Log-likelihood of the power law less that of the exponential with the same ends; above 0 speaks for the
+        rate: Of the exponential with the same ends, per unit of the samples.
+        llr: Log-likelihood of the power law less that of the exponential; above 0 speaks for the
             power law.
         llr_normalised: The same over its standard deviation, Vuong's statistic.
         p: How likely so great an `llr_normalised` of either sign is where both laws fit equally well.
@@ -78,6 +84,7 @@ class PowerLaw:
     exponent: float | None = None
     error: float | None = None
     ks: float | None = None
+    rate: float | None = None
     llr: float | None = None
     llr_normalised: float | None = None
     p: float | None = None
@@ -140,6 +147,7 @@ def _fitted(tail: _Floats, xmin: float, xmax: float | None, counts: dict[str, in
         exponent=1 + slope,
         error=1 / math.sqrt(n * _information(slope, log_end)),
         ks=_distance(logs, slope, log_end),
+        rate=decay,
         llr=llr,
         llr_normalised=z,
         p=None if z is None else math.erfc(abs(z) / math.sqrt(2)),

@@ -318,9 +318,10 @@ def test_a_scenario_is_described_by_the_session_it_plays_and_a_faulty_one_keeps_
     for place in ("case", "case/scenario.yaml"):
         code, out, _ = _said(capsys, "dataset", "describe", place, "s", "--json")
         records = [json.loads(line) for line in out.splitlines()]
-        assert (code, [r["event"] for r in records], records[0]["rows"]) == (0, ["described", "done"], 20)
+        assert (code, [r["event"] for r in records], records[0]["rows"]) == (0, ["described", "pooled", "done"], 20)
     code, out, err = _said(capsys, "dataset", "describe", "bad.yaml", "case", "--json")
-    assert (code, [json.loads(line)["event"] for line in out.splitlines()]) == (2, ["unreadable", "described", "done"])
+    events = [json.loads(line)["event"] for line in out.splitlines()]
+    assert (code, events) == (2, ["unreadable", "described", "pooled", "done"])
     assert "bad.yaml: sesion: unknown key; did you mean 'session'?" in err
     (here / "empty").mkdir()
     code, _, err = _said(capsys, "dataset", "describe", "empty")

@@ -52,6 +52,7 @@ WAYS: dict[str, tuple[str, ...]] = {
         "simulator.sources",
         "simulator.endpoint",
     ),
+    "simulator.figures": ("simulator.core",),
     "simulator.play": ANYTHING,
     "simulator.sweep": ANYTHING,
     "simulator.web": ANYTHING,

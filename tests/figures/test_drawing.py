@@ -1,0 +1,80 @@
+"""Figures as SVG: the same bytes from the same numbers, and every number of others marked as theirs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from simulator.core.errors import UsageError
+from simulator.figures import Sheet, draw_corpus
+from simulator.figures.drawing import Line
+from simulator.session.describe_corpus import pooled
+from simulator.session.describe_parts import Part, Pictured, Request
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def words(file: Path) -> str:
+    return " | ".join("".join(e.itertext()).strip() for e in ElementTree.parse(file).iter(f"{SVG}text"))
+
+
+def numbers(times_s: list[float]) -> dict[str, Any]:
+    from collections import Counter
+
+    at, requests = 0.0, [Request(0, "Translation")]
+    for t in times_s:
+        at += t
+        requests.append(Request(round(at * 1e9), "Error Correction"))
+    part = Part(Path("p"), "p", "sam", True, "UTC", 10**12, (), "none", tuple(requests), "stated", Counter(),
+                Pictured(), None)  # fmt: skip
+    return pooled([part])
+
+
+def test_the_same_numbers_make_the_same_bytes(tmp_path: Path) -> None:
+    given = numbers([3.0 * 1.2**i for i in range(60)])
+    one, other = draw_corpus(given, tmp_path / "a"), draw_corpus(given, tmp_path / "b")
+    assert [f.read_bytes() for f in one] == [f.read_bytes() for f in other]
+    assert [f.name for f in one] == ["figure-2.svg", "figure-3.svg"]
+    assert b"<dc:date>" not in one[0].read_bytes()
+
+
+def test_what_others_published_is_marked_and_n_stands_in_the_titles(tmp_path: Path) -> None:
+    second, third = draw_corpus(numbers([3.0 * 1.2**i for i in range(60)]), tmp_path)
+    assert "times between requests, n = 60" in words(second)
+    assert "α = 1.50 (published, other data)" in words(second)
+    assert "0.787 (other data)" in words(second)
+    assert "intentions of requests, n = 61" in words(third)
+    assert "published, other data" in words(third)
+
+
+def test_what_cannot_be_drawn_says_why(tmp_path: Path) -> None:
+    second, third = map(words, draw_corpus(numbers([]), tmp_path))
+    assert "2 needed" in second
+    assert "not looked at" in second
+    assert "no events" in third or "intentions of requests, n = 1" in third
+
+
+def test_a_name_that_would_be_mathematics_is_drawn_as_it_is(tmp_path: Path) -> None:
+    with Sheet([["a"]]) as sheet:
+        sheet["a"].bars(["$x_1$ & <b>", "long " * 20], [1, 2])
+        file = sheet.save(tmp_path / "x.svg")
+    assert "$x_1$ & <b>" in words(file)
+
+
+def test_lines_of_one_sheet_leave_no_trace_on_the_next(tmp_path: Path) -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    with Sheet([["a"]]) as sheet:
+        sheet["a"].lines([Line("x", [1, 2], [1, 2])], log_x=True)
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_without_the_extra_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(UsageError, match=r"pip install 'proact\[figures\]'"):
+        Sheet([["a"]])
