@@ -85,14 +85,13 @@ def import_(
                  "times": times if times != "auto" else None}  # fmt: skip
         _check_taken(kind, {name for name, value in given.items() if value is not None}, zone, images)
         gap_s = kind.stretch_gap_s if stretch_gap_s is None else stretch_gap_s
-        zone = zone or "UTC"
         options = {"v": VERSION, "zone": zone, "images": images, "split": split, "rate_hz": rate_hz, "gap": gap_s,
                    "side": [sha256(p.read_bytes()).hexdigest() for p in side]}  # fmt: skip
         if videos is not None:
             options["videos"] = True
         into = Into(out, zone, images, split, round(gap_s * SECOND), json.dumps(options))
         scratch = _Scratch(out)
-        wanted = Wanted(src, zone, scratch, user, images != "none", times, rate_hz, videos)
+        wanted = Wanted(src, zone or "UTC", scratch, user, images != "none", times, rate_hz, videos)
         try:
             return _cases(kind, wanted, into) if kind.gives == "cases" else _recordings(kind, wanted, into, side)
         finally:

@@ -71,7 +71,7 @@ def _write(case: Case, into: Into) -> bool:
         sieve(foreign, [stretch], pictures=into.images != "none")
     home = into.out / case.name
     digest = into.digest(foreign.digest, case.name)
-    anew = write_session(home, stretch, foreign, into.zone, digest, Pictures(into.images, foreign.ledger))
+    anew = write_session(home, stretch, foreign, into.zone_of(foreign), digest, Pictures(into.images, foreign.ledger))
     write_new(home / "scenario.yaml", _scenario(case))
     return anew
 

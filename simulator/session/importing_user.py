@@ -27,11 +27,15 @@ class Into:
     """Where an import goes, and how. ``options`` is their text, which with the source tells one import from another."""
 
     out: Path
-    zone: str
+    zone: str | None
     images: Images
     split: float
     gap_ns: int
     options: str
+
+    def zone_of(self, foreign: Foreign) -> str:
+        """The zone of a recording: as the user says, else as its times say."""
+        return self.zone or foreign.zone or "UTC"
 
     def digest(self, *parts: str) -> str:
         """SHA-256 that tells what is imported here from anything else."""
@@ -45,7 +49,7 @@ def one_user(foreign: Foreign, into: Into, report: Report) -> None:
     Raises:
         InputError: the user's folder holds another import.
     """
-    ledger, split = foreign.ledger, into.split
+    ledger, split, zone = foreign.ledger, into.split, into.zone_of(foreign)
     ensure_period(foreign)
     stretches = _stretches(foreign, into.gap_ns)
     _cut_events(foreign, stretches, into.gap_ns)
@@ -63,9 +67,9 @@ def one_user(foreign: Foreign, into: Into, report: Report) -> None:
     names: set[str] = set()
     anew = False
     for i, stretch in enumerate(stretches):
-        name = _session_name(stretch, foreign, into.zone, i, names)
+        name = _session_name(stretch, foreign, zone, i, names)
         names.add(name)
-        anew |= write_session(home / name, stretch, foreign, into.zone, into.digest(foreign.digest, name), pictures)
+        anew |= write_session(home / name, stretch, foreign, zone, into.digest(foreign.digest, name), pictures)
         report.sessions.append(Path(foreign.user) / name)
         if i >= first_evaluated:
             write_new(home / name / "scenario.yaml", _scenario(foreign, stretch, history=first_evaluated > 0))

@@ -108,7 +108,8 @@ class Foreign:
     ``period_ns`` None: not known, to be told from the times. ``anchored`` False: times are relative (no calendar).
     ``digest`` identifies the source's contents; options are not in it. ``gaps``: stretches of which nothing is known
     (start, end, reason), in which the last screen is not taken to stand still. ``profile``: facts about the user, kept
-    in each session. ``notes`` are kept in each session and shown in the account.
+    in each session. ``zone``: IANA zone that the times themselves name, for which the user need not be asked.
+    ``notes`` are kept in each session and shown in the account.
     """
 
     user: str
@@ -123,6 +124,7 @@ class Foreign:
     notes: dict[str, str] = field(default_factory=dict)
     gaps: list[tuple[int, int, str]] = field(default_factory=list)
     profile: dict[str, str] = field(default_factory=dict)
+    zone: str | None = None
 
 
 class Local:

@@ -125,6 +125,13 @@ FORMATS: dict[str, Format] = {
     for format in (
         Format("proactivebench", "test traces of ProactiveBench: events in words, proposals, whether people took them",
                "simulator.sources.proactivebench", gives="cases", takes=("user",)),
+        Format("knowu", "logs of KnowU-Bench: a phone's actions in words over a month, signal and noise",
+               "simulator.sources.knowu", takes=("user", "rate"), stretch_gap_s=6 * 3600.0),
+        Format("streamingbench", "proactive-output questions of StreamingBench, with the videos or no pictures",
+               "simulator.sources.streamingbench", gives="cases", takes=("user", "rate", "videos"),
+               makes_pictures=True),
+        Format("video", "video and GIF files, one picture a period by presentation time", "simulator.sources.video",
+               takes=("user", "rate"), makes_pictures=True),
         # auto takes the first that recognises the source; the last three take any file, or any folder
         Format("lifetrace", "databases of LifeTrace of every generation, with their screenshots",
                "simulator.sources.lifetrace_format", takes=("user", "rate", "side"), zone="needed"),
@@ -148,7 +155,7 @@ def chosen(name: str, src: Path) -> Format:
     with told(src):
         if not src.exists():
             raise InputError(src, "there is no such file or folder")
-        found = [FORMATS[name]] if name != "auto" else [f for f in FORMATS.values() if f.sniff(src)]
-    if not found:
+        found = FORMATS[name] if name != "auto" else next((f for f in FORMATS.values() if f.sniff(src)), None)
+    if found is None:
         raise InputError(src, f"none of the known formats ({', '.join(FORMATS)}); name it with --format")
-    return found[0]
+    return found
