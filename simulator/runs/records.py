@@ -98,11 +98,15 @@ class RunLog:
 
     def offers(self) -> list[LoggedOffer]:
         """All delivered offers (of decisions of kind ``offer``), in order of arrival, ties by seq and position."""
-        out: list[LoggedOffer] = []
-        for i in np.flatnonzero(self.kind == Kind.OFFER):
-            record = self.full[int(self.seq[i])]
-            stamps = (int(self.captured_ns[i]), int(self.released_ns[i]), int(self.started_ns[i]))
-            for offer in record["offers"]:
-                said = {k: offer[k] for k in ("intention", "text", "confidence", "thread") if k in offer}
-                out.append(LoggedOffer(int(self.seq[i]), *stamps, int(offer["actionable_ns"]), **said))
+        rows = np.flatnonzero(self.kind == Kind.OFFER)
+        columns = (self.seq, self.captured_ns, self.released_ns, self.started_ns)
+        stamps = zip(*(column[rows].tolist() for column in columns), strict=True)
+        out = [
+            LoggedOffer(
+                seq, captured, released, started, int(offer["actionable_ns"]), offer["intention"],
+                offer.get("text", ""), offer.get("confidence"), offer.get("thread"),
+            )
+            for seq, captured, released, started in stamps
+            for offer in self.full[seq]["offers"]
+        ]  # fmt: skip
         return sorted(out, key=lambda o: (o.actionable_ns, o.seq))
