@@ -201,8 +201,10 @@ class _Teller(Watcher):
 
     def unit_done(self, plan: UnitPlan, result: UnitResult) -> None:
         assert self._progress is not None
-        self._voice.record("unit", key=plan.key, error=result.error, tally=dict(result.tally))
+        self._voice.record("unit", key=plan.key, error=result.error, cut=result.cut, tally=dict(result.tally))
         self._progress.unit_done(result)
+        if result.cut is not None:
+            self._voice.tell(f"unit {plan.key}: {result.cut}", "yellow")
         if result.error is not None:
             self._voice.tell(f"unit {plan.key}: {result.error}", "red")
         if (word := result.unknown_intention) is not None and not self._told_unknown:

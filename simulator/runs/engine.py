@@ -9,7 +9,7 @@ clocks: ``timing.pace`` decides whether the world waits, ``runs.seam`` what a ca
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from simulator.runs.books import Books
 from simulator.runs.config import Settings
 from simulator.runs.flights import Flight, Write
 from simulator.runs.history import HistoryView, Recent
+from simulator.runs.journal import JournalEnds
 from simulator.runs.labels import Asks
 from simulator.runs.pump import Pump, nothing
 from simulator.runs.records import Flag, Kind
@@ -69,6 +70,9 @@ class Engine:
         pace: how simulated time is tied to real time.
         interrupt: looked at before each event.
         intentions: in use; offers that name another one are counted. Empty: any.
+
+    Attributes:
+        cut: why it ended before the stream did, where a journal reaches no further; None otherwise.
     """
 
     def __init__(self, source: SnapshotSource, truth: Truth, seam: Seam, memory: Memory | None, book: LabelBook,
@@ -101,6 +105,7 @@ class Engine:
         self._group: TaskGroup | None = None
         self._overrun_ns = truth.period_ns
         self.books = Books(log)
+        self.cut: str | None = None
 
     # ------------------------------------------------------------------ the loop
 
@@ -117,20 +122,27 @@ class Engine:
                     group.start_soon(self._live)
                 else:
                     await self._pull()
-                await self._play()
+                await self._until_cut(self._play())
                 self._pump.stop()
         finally:
             close = getattr(snapshots, "aclose", None)
             if close is not None:  # a generator holds its file until it is closed
                 await close()
-        if self._interrupt.asked:
+        if self._interrupt.asked or self.cut is not None:
             self._land()
         elif self._settings.protocol == "trajectory":
-            await self._finish()
+            await self._until_cut(self._finish())
         self.books.tally.never_seen = self._mailbox.n_dropped + len(self._mailbox)
         self.books.tally.writes_after_end = len(self._writes)
         if self._asks.n_passed_over:
             self.books.note("questions_passed_over", self._asks.n_passed_over)
+
+    async def _until_cut(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do it, or as much of it as an interrupted run's journal holds."""
+        try:
+            await work
+        except JournalEnds as end:
+            self.cut = str(end)
 
     async def _play(self) -> None:
         kernel, pace, waiting = self._kernel, self.pace, self._mailbox.waiting

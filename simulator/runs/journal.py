@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from simulator.core.errors import InputError, JournalMiss, UsageError
+from simulator.core.types import SECOND
 from simulator.runs import runlog
 from simulator.runs.answers import Answer, from_record
 from simulator.runs.records import Kind, RunLog
 from simulator.timing.latency import Empirical
 
-__all__ = ["Journal", "empirical", "refuse_other", "unit_logs"]
+__all__ = ["Journal", "JournalEnds", "empirical", "refuse_other", "unit_logs"]
 
 
 MAY_DIFFER = ("clock", "latency", "latency_source", "policy", "gate")
@@ -58,8 +59,26 @@ def _changed(path: Path) -> str:
     )
 
 
+class JournalEnds(Exception):
+    """The journal is of a run that was interrupted, and a replay has come to where that happened.
+
+    Args:
+        path: of the journal.
+        reaches_ns: the last instant that it tells of.
+    """
+
+    def __init__(self, path: Path, reaches_ns: int) -> None:
+        super().__init__(
+            f"the journal ends at {reaches_ns / SECOND:.1f} s, where its run was interrupted, and so does this replay"
+        )
+        self.path, self.reaches_ns = path, reaches_ns
+
+
 class Journal:
     """Decisions and memory writes of one unit.
+
+    Of a run that was interrupted it tells what was played. What is asked beyond that is its end (``JournalEnds``), not
+    a miss, where the replay's policy is the run's own: under another one anything may be missing.
 
     Args:
         path: its ``decisions.jsonl``.
@@ -75,21 +94,30 @@ class Journal:
         self._writes = {(w["what"], w["event"]): w for w in self.log.writes}
         self._finish = next((r for r in self.log.full.values() if r.get("what") == "finish"), None)
         self._moments = {int(t): i for i, t in enumerate(self.log.released_ns)}
+        self._is_cut = not self.log.complete
 
     def check(self, header: Mapping[str, Any]) -> None:
         """See ``refuse_other``."""
         refuse_other(self.path, self.log.header, header)
+        self._is_cut = self._is_cut and header.get("policy") == self.log.header.get("policy")
+
+    def _missing(self, what: str) -> JournalMiss | JournalEnds:
+        if self._is_cut:
+            done = [int(w["done_ns"]) for w in self.log.writes]
+            return JournalEnds(self.path, max([*self.log.actionable_ns.tolist(), *done], default=0))
+        return JournalMiss(f"{self.path}: {what}")
 
     def decision(self, snapshot: int, moment_ns: int | None = None) -> Answer:
         """The decision on a snapshot (or at a moment).
 
         Raises:
             JournalMiss: it is not there.
+            JournalEnds: nor could it be.
         """
         i = self._by_snapshot.get(snapshot) if moment_ns is None else self._moments.get(moment_ns)
         if i is None:
             at = f"snapshot {snapshot}" if moment_ns is None else f"moment {moment_ns} ns"
-            raise JournalMiss(f"{self.path}: the journal holds no decision for {at}; record one under the same policy")
+            raise self._missing(f"the journal holds no decision for {at}; record one under the same policy")
         record = self.log.full.get(int(self.log.seq[i]))
         if record is not None:
             return from_record(record)
@@ -97,17 +125,18 @@ class Journal:
 
     @property
     def has_finish(self) -> bool:
-        """Whether the run ended with a final question."""
-        return self._finish is not None
+        """Whether the run ended with a final question, or was interrupted before one."""
+        return self._finish is not None or self._is_cut
 
     def finish(self) -> Answer:
         """The final answer of a trajectory.
 
         Raises:
             JournalMiss: it is not there.
+            JournalEnds: nor could it be.
         """
         if self._finish is None:
-            raise JournalMiss(f"{self.path}: the journal holds no final decision (finish)")
+            raise self._missing("the journal holds no final decision (finish)")
         return from_record(self._finish)
 
     def write(self, what: str, event: str) -> Answer:
@@ -115,10 +144,11 @@ class Journal:
 
         Raises:
             JournalMiss: it is not there.
+            JournalEnds: nor could it be.
         """
         record = self._writes.get((what, event))
         if record is None:
-            raise JournalMiss(f"{self.path}: the journal holds no memory write {what} of event {event}")
+            raise self._missing(f"the journal holds no memory write {what} of event {event}")
         error = {"error": record["error"]} if "error" in record else {}
         return Answer(record["done_ns"] - record["started_ns"], Kind.ERROR if error else Kind.SILENT, fields=error)
 

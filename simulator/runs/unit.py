@@ -111,7 +111,7 @@ class UnitPlan:
 class UnitResult:
     """How a unit went. ``error``: why it could not be played to its end, None if it was; ``bad_input`` for a fault of
     its recording or journal. ``log_sha256``: of the whole log. ``unknown_intention``: the first one that the agent
-    offered and that is not in use.
+    offered and that is not in use. ``cut``: why a replay ends before its stream does; its log has no end line then.
     """
 
     key: str
@@ -124,6 +124,7 @@ class UnitResult:
     lost: bool = False
     log_sha256: str | None = None
     unknown_intention: str | None = None
+    cut: str | None = None
 
 
 def is_done(folder: Path, plan: UnitPlan) -> bool:
@@ -187,6 +188,9 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
     if interrupt.asked:
         log.close()
         return UnitResult(plan.key, counts, error="interrupted")
+    if engine.cut is not None:
+        log.close()  # without an end line, as that of the journal's own run: scored as far as it goes
+        return UnitResult(plan.key, counts, cut=engine.cut)
     log.close(engine.books.end())
     audit = judge(
         wall_ns=real_ns() - begun,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -181,12 +182,22 @@ def test_a_killed_run_is_settled_later(tmp_path: Path) -> None:
     whole["given"]["settled"] = False
     whole["units"] = {"demo": {}}
     file.write_text(json.dumps(whole), encoding="utf-8")
+    killed = tmp_path / "killed"
+    shutil.copytree(tmp_path / "demo" / "run", killed)
     scores = score_folder(tmp_path / "demo" / "run")
     assert scores["counts"]["decisions"] == 6
     ((_, log, _),) = read_units(tmp_path / "demo" / "run")
     assert (log.header["truth"], log.header["end_ns"]) == settled
     assert not log.complete
     assert not settle(tmp_path / "demo" / "run"), "once is enough"
+    log_file = killed / "units" / "demo" / "decisions.jsonl"
+    text = log_file.read_text(encoding="utf-8").splitlines(keepends=True)
+    log_file.write_text("".join(text[:-2]), encoding="utf-8")  # the last two decisions were in flight
+    again = run(tmp_path / "demo", agent=Named, memory="none", clock="journal", journal=killed, out=tmp_path / "again")
+    assert again.code is Exit.DONE
+    assert again.results[0].cut is not None
+    assert again.scores is not None
+    assert (again.scores["counts"]["decisions"], again.scores["counts"]["interrupted"]) == (4, 1)
 
 
 def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from simulator.core.errors import InputError, JournalMiss, UsageError
 from simulator.core.types import MS, SECOND, SILENT, Decision, Observation, Offer
+from simulator.runs import runlog
 from simulator.runs.journal import empirical, unit_logs
 from simulator.runs.records import Kind
 from simulator.timing.clock import pause, real_ns
@@ -115,6 +116,40 @@ def test_a_journal_calls_nobody(tmp_path: Path) -> None:
 def test_a_miss_names_what_is_missing_and_never_falls_through(tmp_path: Path) -> None:
     unit = plan(screen("aaaa"), Agent(takes(MS)), clock="measured", policy="stride:2")
     run = play(unit, tmp_path / "run")
+    other = replayed(unit, run)
+    other = replace(other, settings=replace(other.settings, policy=parse_policy("latest_only")))
+    with pytest.raises(JournalMiss, match="no decision for snapshot 1"):
+        play(other, tmp_path / "journal")
+
+
+@pytest.mark.parametrize(("clock", "policy"), CLOCKS)
+def test_the_journal_of_a_killed_run_is_replayed_as_far_as_it_goes(clock: str, policy: str, tmp_path: Path) -> None:
+    source = screen("aabbbcaaddab", PERIOD)
+    unit = plan(source, Agent(uneven), clock=clock, policy=policy, period_ns=PERIOD, memory=Notebook)
+    whole = play(unit, tmp_path / "run")
+    lines = whole.path.read_text().splitlines(keepends=True)
+    for n in range(1, len(lines)):
+        run = tmp_path / f"cut-{n}"
+        run.mkdir()
+        (run / whole.path.name).write_text("".join(lines[:n]))
+        again = play(replace(replayed(unit, whole), journal=run / whole.path.name), tmp_path / "journal")
+        assert again.result.error is None
+        if again.result.cut is None:  # nothing that is needed was lost: at most the end line
+            assert told(again.log) == told(whole.log)
+            continue
+        assert "the journal ends at" in again.result.cut
+        assert not again.log.complete
+        kept = told(runlog.read(run / whole.path.name))
+        played = told(again.log)
+        assert [row for row in played if row not in kept] == [], "nothing else, and all of it as it was"
+        if "overlap" not in policy and "cancel" not in policy:
+            assert len(played) == len(kept)
+
+
+def test_what_a_killed_run_did_not_decide_under_another_policy_is_a_miss(tmp_path: Path) -> None:
+    unit = plan(screen("aaaa"), Agent(takes(MS)), clock="measured", policy="stride:2")
+    run = play(unit, tmp_path / "run")
+    run.path.write_text("".join(run.path.read_text().splitlines(keepends=True)[:-1]))
     other = replayed(unit, run)
     other = replace(other, settings=replace(other.settings, policy=parse_policy("latest_only")))
     with pytest.raises(JournalMiss, match="no decision for snapshot 1"):
