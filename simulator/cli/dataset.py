@@ -80,6 +80,7 @@ def import_foreign(
         str | None, Parameter(help="A longer time without a row starts a new session; default: 30min in most formats.")
     ] = None,
     videos: Annotated[Path | None, Parameter(help="For streamingbench: the folder with the videos.")] = None,
+    truth: Annotated[Path | None, Parameter(help="For pira: true intents, in the form of a submission.")] = None,
     json: _Json = False,
 ) -> int:
     """Turn what others recorded into sessions and ready scenarios, one user a folder.
@@ -108,6 +109,7 @@ def import_foreign(
         times=times,
         stretch_gap_s=gap_s,
         videos=videos,
+        truth=truth,
     )
     told = report.as_dict()
     for line in told["account"]:

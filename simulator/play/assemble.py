@@ -205,6 +205,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         dataset=play.dataset_hash,
         journal=None if choice.journal is None else _journal_of(Path(choice.journal), play.key),
         asking=asking(choice, agent, memory, model),
+        sample=play.sample,
     )
     if plan.journal is not None:  # told before a folder is made for it
         refuse_other(plan.journal, read_header(plan.journal), plan.header())

@@ -52,6 +52,7 @@ class UnitPlan:
         dataset: hash of session, scenario and history.
         journal: the log that clock ``journal`` reads.
         asking: for the header of a run that asks a model: ``model`` (without any key) and ``strategy``.
+        sample: what a benchmark calls trajectory and profile; they stand in the header of such a run only.
     """
 
     key: str
@@ -74,6 +75,7 @@ class UnitPlan:
     agent_code: str | None = None
     memory_code: str | None = None
     asking: Mapping[str, Any] = field(default_factory=dict)
+    sample: tuple[str, str] | None = None
 
     def header(self) -> dict[str, Any]:
         """What the log's first line says: only what the inputs determine."""
@@ -103,6 +105,7 @@ class UnitPlan:
             "segmentation": self.segmentation,
             "dataset": self.dataset,
             "truth": self.truth.digest(),
+            **({} if self.sample is None else {"sample": list(self.sample)}),
             **self.asking,
         }
 

@@ -54,6 +54,7 @@ def import_(
     times: Times = "auto",
     stretch_gap_s: float | None = None,
     videos: Path | None = None,
+    truth: Path | None = None,
 ) -> Report:
     """Read what others recorded and write native sessions, histories and scenarios.
 
@@ -70,6 +71,7 @@ def import_(
         times: see ``simulator.sources.folder``.
         stretch_gap_s: a longer time without a row starts a new session; None: as the format has it.
         videos: folder with the videos that the source speaks of.
+        truth: file with what is true of the source, where that lies apart from it.
 
     Raises:
         InputError: nothing readable in the source; ``out`` holds another import.
@@ -82,6 +84,7 @@ def import_(
         _check_source(src)
         kind = chosen(format, src)
         given = {"user": user, "rate": rate_hz, "side": side or None, "videos": videos,
+                 "truth": truth,
                  "times": times if times != "auto" else None}  # fmt: skip
         _check_taken(kind, {name for name, value in given.items() if value is not None}, zone, images)
         gap_s = kind.stretch_gap_s if stretch_gap_s is None else stretch_gap_s
@@ -91,7 +94,7 @@ def import_(
             options["videos"] = True
         into = Into(out, zone, images, split, round(gap_s * SECOND), json.dumps(options))
         scratch = _Scratch(out)
-        wanted = Wanted(src, zone or "UTC", scratch, user, images != "none", times, rate_hz, videos)
+        wanted = Wanted(src, zone or "UTC", scratch, user, images != "none", times, rate_hz, videos, truth)
         try:
             return _cases(kind, wanted, into) if kind.gives == "cases" else _recordings(kind, wanted, into, side)
         finally:

@@ -29,6 +29,7 @@ class Play:
         settings: what the scenario says of policy, protocol, gate, seed, …; the command line wins over it.
         dataset_hash: SHA-256 of all that was read: recording, scenario, history.
         where: the file or folder that was named, for messages.
+        sample: what a benchmark calls the trajectory and the profile, to the letter; None where it has no such name.
     """
 
     key: str
@@ -44,3 +45,4 @@ class Play:
     settings: Mapping[str, Any]
     dataset_hash: str
     where: Path
+    sample: tuple[str, str] | None = None

@@ -219,6 +219,7 @@ class _Case:
                 settings=settings,
                 dataset_hash=digest,
                 where=self.where,
+                sample=None if spec.trajectory is None else (spec.trajectory, name or ""),
             )
             for name, truth in truths
         ]

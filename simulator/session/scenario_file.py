@@ -121,6 +121,7 @@ class ScenarioFile(_Strict):
 
     session: Text = Field(".", description="folder of the recorded session, relative to this file")
     name: Text | None = Field(None, description="name of the unit in results; else the session's")
+    trajectory: Text | None = Field(None, description="what a benchmark calls it; runs keep it for its submission")
     description: str | None = None
     user: Text | None = Field(None, description="whose memory it is; else as the session says")
     profile: Profile | None = Field(None, description="facts about the user: a mapping, or a YAML or TOML file")

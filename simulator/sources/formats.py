@@ -51,6 +51,7 @@ class Wanted:
     times: Times = "auto"
     rate_hz: float | None = None
     videos: Path | None = None
+    truth: Path | None = None
 
 
 @dataclass(slots=True)
@@ -90,7 +91,8 @@ class Format:
     Attributes:
         about: one line for lists and help.
         module: full name of the reader's module.
-        takes: options beyond the common ones: ``user``, ``times``, ``videos``, ``rate``, ``side``.
+        takes: options beyond the common ones: ``user``, ``times``, ``videos``, ``rate``, ``side``,
+            ``truth``.
         zone: ``needed`` where times are local ones without a zone.
         makes_pictures: its pictures exist only during the import, so they cannot be referenced.
         stretch_gap_s: of recordings, a longer time without a row starts a new session.
@@ -130,6 +132,8 @@ FORMATS: dict[str, Format] = {
         Format("streamingbench", "proactive-output questions of StreamingBench, with the videos or no pictures",
                "simulator.sources.streamingbench", gives="cases", takes=("user", "rate", "videos"),
                makes_pictures=True),
+        Format("pira", "trajectory folders of PIRA-Bench: images and a profile.json, no truth published",
+               "simulator.sources.pira", gives="cases", takes=("user", "rate", "truth")),
         Format("video", "video and GIF files, one picture a period by presentation time", "simulator.sources.video",
                takes=("user", "rate"), makes_pictures=True),
         # auto takes the first that recognises the source; the last three take any file, or any folder
