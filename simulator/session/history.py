@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from simulator.core.calendar import parse_utc_ns
+from simulator.core.calendar import from_utc_ns, parse_utc_ns
 from simulator.core.errors import InputError, nearest
 from simulator.core.files import csv_rows, json_lines
 from simulator.core.taxonomy import DEFAULT, Taxonomy
@@ -32,6 +32,7 @@ __all__ = [
     "History",
     "cut_events",
     "first_query",
+    "line_of",
     "merge",
     "read_session",
     "read_table",
@@ -84,6 +85,28 @@ def read_table(
             said |= {label.event_id: label for _, label in labelled if label is not None}
     ordered = sorted(events, key=lambda e: (e.end_ns, e.start_ns, e.id))
     return [(event, said.get(event.id)) for event in ordered]
+
+
+def line_of(event: Event, label: Label | None, asked: tuple[str | None, str | None] | None = None) -> str:
+    """An event with calendar times as a line of an event table, as ``read_table`` reads it.
+
+    Args:
+        event: its instants are UTC, ns since 1970.
+        label: what became known of it.
+        asked: intention and question of an assistance event.
+    """
+    row: dict[str, Any] = {"id": event.id, "start": _iso(event.start_ns), "end": _iso(event.end_ns)}
+    row |= {"app": event.app, "title": event.title, "summary": event.summary}
+    if event.assistance:
+        intention, query = asked or (None, None)
+        row |= {"assistance": True, "intention": intention, "query": query}
+    elif label is not None:
+        row |= {"help": label.help, "intention": label.intention, "query": label.query}
+    return json.dumps({k: v for k, v in row.items() if v is not None}, ensure_ascii=False) + "\n"
+
+
+def _iso(utc_ns: int) -> str:
+    return from_utc_ns(utc_ns).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def read_session(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +16,7 @@ from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import InputError
 from simulator.core.types import Event, Label, Snapshot
 from simulator.screen import pixels
-from simulator.session.history import first_query
+from simulator.session.history import first_query, line_of
 from simulator.session.opportunities import Labeller, label_events, questions
 from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
@@ -284,11 +283,5 @@ def history_lines(stretches: Sequence[Stretch], foreign: Foreign) -> tuple[list[
 
 
 def _line(event: Event, label: Label | None, source: ForeignEvent, foreign: Foreign) -> str:
-    row: dict[str, Any] = {"id": f"{foreign.user}/e{event.id}"}
-    row["start"], row["end"] = _iso(event.start_ns), _iso(event.end_ns)
-    row.update({k: v for k in ("app", "title", "summary") if (v := getattr(event, k)) is not None})
-    if event.assistance:
-        row.update(assistance=True, intention=source.intention, query=first_query(source.conversation))
-    elif label is not None:
-        row.update(help=label.help, intention=label.intention, query=label.query)
-    return json.dumps({k: v for k, v in row.items() if v is not None}, ensure_ascii=False) + "\n"
+    named = replace(event, id=f"{foreign.user}/e{event.id}")
+    return line_of(named, label, (source.intention, first_query(source.conversation)))
