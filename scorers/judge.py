@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorers.matching import ByCategory, Content, Judging, Right, Said, Wanted
-from simulator.core.errors import ProactError
+from simulator.core.errors import ProactError, quote
 from simulator.core.loose_json import find_object
 from simulator.endpoint.types import EndpointError, Message, Model
 from simulator.runs.records import Ints
@@ -193,9 +193,9 @@ class _Judged:
         column = np.array([distinct_b.index(s) for s in said], np.int64)
         return lambda i, js: table[row[i], column[js]]
 
-    def why(self, offer: Said, need: Wanted) -> str:
-        """What the model said."""
-        return _why(self.name, bool(self.right([offer], [need])(0, np.zeros(1, np.int64))[0]))
+    def why(self, offer: Said, need: Wanted, right: bool) -> str:
+        """What the model said; it is not asked again."""
+        return _why(self.name, offer, need, right)
 
     def in_time(self) -> Content:
         """See ``Judging``; verdicts are kept between its tests."""
@@ -235,15 +235,18 @@ class _InTime:
             same = self._judge.same(self._profile, [need], unknown)
             self._known.update(((need, line), (0, at) in same) for at, line in enumerate(unknown))
 
-    def why(self, offer: Said, need: Wanted) -> str:
-        """What the model said."""
+    def why(self, offer: Said, need: Wanted, right: bool) -> str:
+        """What the model said; it is not asked again."""
         if not need.query:
-            return f"{ByCategory().why(offer, need)} (the user's words are not known, so the judge is not asked)"
-        return _why(self.name, bool(self.right([offer], [need])(0, np.zeros(1, np.int64))[0]))
+            return f"{ByCategory().why(offer, need, right)} (the user's words are not known: the judge is not asked)"
+        return _why(self.name, offer, need, right)
 
 
-def _why(name: str, same: bool) -> str:
-    return f"the {name} says that they {'' if same else 'do not '}mean the same"
+def _why(name: str, offer: Said, need: Wanted, right: bool) -> str:
+    a, b = _line(offer.intention, offer.text), _line(need.intention, need.query or "")
+    if a == b:
+        return "both are said in the same words"
+    return f"{quote(a)} and {quote(b)} {'' if right else 'do not '}mean the same, says the {name}"
 
 
 def _line(intention: str, text: str) -> str:

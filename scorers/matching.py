@@ -78,8 +78,8 @@ class Content(Protocol):
         """A test over positions in the two sequences."""
         ...
 
-    def why(self, offer: Said, need: Wanted) -> str:
-        """How the two compare, in words that end a sentence; true whichever way ``right`` decides."""
+    def why(self, offer: Said, need: Wanted, right: bool) -> str:
+        """How the two compare, in words that end a sentence; ``right`` is what the test said of them."""
         ...
 
 
@@ -100,7 +100,7 @@ class AnyContent:
         """Always true."""
         return lambda i, js: np.ones(len(js), dtype=bool)
 
-    def why(self, offer: Said, need: Wanted) -> str:
+    def why(self, offer: Said, need: Wanted, right: bool) -> str:
         """Nothing is compared."""
         return "whatever is offered counts as right"
 
@@ -117,12 +117,12 @@ class ByCategory:
         wanted = [number.get(key(n.intention), -1) for n in needs]
         return lambda i, js: said[js] == wanted[i]
 
-    def why(self, offer: Said, need: Wanted) -> str:
+    def why(self, offer: Said, need: Wanted, right: bool) -> str:
         """Both categories."""
-        same = key(offer.intention) == key(need.intention)
-        return f"the category offered, {quote(offer.intention)}, is {'' if same else 'not '}the one needed" + (
-            f", {quote(need.intention)}" if offer.intention != need.intention else ""
-        )
+        a, b = quote(offer.intention), quote(need.intention)
+        if a == b:
+            return f"the category is {a} in both"
+        return f"{a} and {b} are {'one category' if right else 'two categories'}"
 
 
 class ByEmbedding:
@@ -149,11 +149,10 @@ class ByEmbedding:
         wanted = [place[n.query or n.intention] for n in needs]
         return lambda i, js: (rows[said[js]] @ rows[wanted[i]] >= self._threshold).astype(bool)
 
-    def why(self, offer: Said, need: Wanted) -> str:
-        """The cosine, and what is compared."""
+    def why(self, offer: Said, need: Wanted, right: bool) -> str:
+        """The cosine, and of what."""
         texts = [offer.text or offer.intention, need.query or need.intention]
         a, b = self._embedder.embed(texts)
-        right = bool(self.right([offer], [need])(0, np.zeros(1, np.int64))[0])
         found = f"the cosine of {quote(texts[0])} and {quote(texts[1])} is {float(a @ b):.3f}"
         return f"{found}, {'not under' if right else 'under'} {self._threshold:g}"
 

@@ -95,19 +95,27 @@ class Pira:
 
     def tally(self, unit: Unit, context: Context) -> Trajectory:
         """Match both predicted sets of one sample."""
-        judge = context.judge(unit.key) if context.judge is not None and self.matcher == "judge" else None
-        kind = content(self.matcher, context.embedder, judge)
+        kind = self.content(unit.key, context)
         listed = true_intents(unit)
         try:
             return self._matched(unit, kind, listed)
         except JudgeFailed as failed:
             return Trajectory({}, len(listed), {"unjudged": str(failed)}, self._named(kind), str(failed))
 
+    def content(self, key: str, context: Context) -> Content:
+        """The matcher for the unit of that key.
+
+        Raises:
+            UsageError: unknown, or it needs an embedder or a judge that was not given.
+        """
+        judge = context.judge(key) if context.judge is not None and self.matcher == "judge" else None
+        return content(self.matcher, context.embedder, judge)
+
     def _named(self, kind: Content) -> str:
         return kind.name if self.matcher == "judge" else self.matcher
 
     def _matched(self, unit: Unit, kind: Content, listed: Sequence[Intent]) -> Trajectory:
-        true, same_as = _merged([Entry(i.intention or i.text, i.text) for i in listed], kind)
+        true, same_as = merged(true_entries(listed), kind)
         samples, shown = {}, {}
         for name in _SETS:
             entries = predicted(unit.log, kind, ever=name == "ever")
@@ -203,8 +211,18 @@ def true_intents(unit: Unit) -> Sequence[Intent]:
     return next(iter(intents.values()))
 
 
+def true_entries(listed: Sequence[Intent]) -> list[Entry]:
+    """The true intents as a matcher takes them."""
+    return [Entry(i.intention or i.text, i.text) for i in listed]
+
+
 def predicted(log: RunLog, kind: Content, *, ever: bool) -> list[Entry]:
-    """The set that an agent's decisions amount to, in order of arrival, near-duplicates merged by the matcher.
+    """The set that an agent's decisions amount to, near-duplicates merged by the matcher; see ``unmerged``."""
+    return merged(unmerged(log, ever=ever), kind)[0]
+
+
+def unmerged(log: RunLog, *, ever: bool) -> list[Entry]:
+    """The set that an agent's decisions amount to, in order of arrival.
 
     A thread is one entry and holds its last words; offers without a thread are entries of their own. A retraction names
     threads, else intentions, takes effect before the offers of its own decision, and counts unless ``ever``.
@@ -218,10 +236,10 @@ def predicted(log: RunLog, kind: Content, *, ever: bool) -> list[Entry]:
             thread = offer.get("thread")
             at: tuple[str, str | int] = ("thread", thread) if thread is not None else (str(record["seq"]), position)
             entries[at] = Entry(str(offer["intention"]), offer.get("text") or "", thread)
-    return _merged(list(entries.values()), kind)[0]
+    return list(entries.values())
 
 
-def _merged(entries: Sequence[Entry], kind: Content) -> tuple[list[Entry], list[int]]:
+def merged(entries: Sequence[Entry], kind: Content) -> tuple[list[Entry], list[int]]:
     """The entries without near-duplicates of earlier ones, and for each entry the place of the one it counts as."""
     right = kind.right(entries, entries)
     same_as = np.full(len(entries), -1, np.int64)

@@ -1,0 +1,111 @@
+"""``proact explain``: why each offer and each need of a run was counted as it was."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from simulator.cli.score import a_judge
+from simulator.cli.speak import Voice, plain
+from simulator.core.errors import Exit, UsageError, nearest, quote
+from simulator.play.scoring import Opened, open_folder
+
+if TYPE_CHECKING:
+    from scorers.explaining import Told
+
+__all__ = ["explain"]
+
+
+def explain(
+    run: Annotated[Path, Parameter(help="A run folder.")],
+    unit: Annotated[str | None, Parameter(help="One of its units; default: all.")] = None,
+    /,
+    *,
+    offer: Annotated[int | None, Parameter(help="Only the offers of this decision, by its seq.")] = None,
+    need: Annotated[str | None, Parameter(help="Only this need, by its id.")] = None,
+    gate: Annotated[str | None, Parameter(help="Another gate than the run's.")] = None,
+    matcher: Annotated[str, Parameter(help="What makes content right: category, embedding>=0.8, judge.")] = "category",
+    truth: Annotated[Path | None, Parameter(help="A scenario whose truth counts instead.")] = None,
+    judge_model: Annotated[str | None, Parameter(help="The model behind --matcher judge.")] = None,
+    judge_base_url: Annotated[
+        str | None, Parameter(help="Its OpenAI-compatible server; default OPENAI_BASE_URL. The key: OPENAI_API_KEY.")
+    ] = None,
+    judge_timeout: Annotated[str, Parameter(help="Of one of its answers, with all retries.")] = "60s",
+    json: Annotated[
+        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
+    ] = False,
+) -> int:
+    """Say of each offer and each need of a run why it counted as it did.
+
+    Of a run of protocol moments: of each moment; of a trajectory: of each intent, true or predicted. The classes are
+    those of scores.json. Words of the user and of the agent are shown, and kept nowhere.
+    """
+    voice = Voice(as_json=json)
+    with a_judge(run, judge_model, judge_base_url, judge_timeout, voice) as judge:
+        opened = open_folder(run, gate, truth=truth, judge=judge)
+        explained = [(key, _chosen(told, offer, need)) for key, told in _explained(opened, unit, matcher)]
+    found = [(key, told) for key, told in explained if told]
+    if not found and (offer is not None or need is not None):
+        raise UsageError(_absent(opened, unit, offer, need))
+    counts: Counter[str] = Counter()
+    for key, told in found:
+        counts.update(f"{t.what} {t.verdict}" for t in told)
+        for item in told:
+            voice.record(item.what, unit=key, **item.record())
+        if not json:
+            _say(voice, key, told)
+    voice.record("done", run=str(run), n=dict(counts))
+    return Exit.DONE
+
+
+def _explained(opened: Opened, unit: str | None, matcher: str) -> list[tuple[str, list[Told]]]:
+    from scorers.explaining import explain_unit
+    from scorers.judge import JudgeFailed
+
+    keys = [u.key for u in opened.units]
+    if unit is not None and unit not in keys:
+        raise UsageError(f"the run has no unit {quote(unit)}; {nearest(unit, keys)}")
+    chosen = [u for u in opened.units if unit in (None, u.key)]
+    try:
+        return [(u.key, explain_unit(u, opened.context, matcher)) for u in chosen]
+    except JudgeFailed as failed:
+        raise UsageError(f"not all was judged: {failed}; the same command asks for what is missing") from failed
+
+
+def _chosen(told: Sequence[Told], offer: int | None, need: str | None) -> list[Told]:
+    """What was asked for; all of it where nothing was."""
+    if offer is None and need is None:
+        return list(told)
+    return [
+        t
+        for t in told
+        if (t.what == "offer" and offer is not None and t.facts["seq"] == offer) or (t.what == "need" and t.id == need)
+    ]
+
+
+def _absent(opened: Opened, unit: str | None, offer: int | None, need: str | None) -> str:
+    """Why nothing was found: what the decision did instead, or the needs that there are."""
+    from simulator.runs.records import Kind
+
+    units = [u for u in opened.units if unit in (None, u.key)]
+    if offer is not None:
+        kinds = [Kind(int(u.log.kind[row])).name.lower() for u in units for row in (u.log.seq == offer).nonzero()[0]]
+        if not kinds:
+            return f"there is no decision {offer}"
+        return f"decision {offer} made no offer; it was {' and '.join(dict.fromkeys(kinds))}"
+    return f"there is no need {quote(need)}; {nearest(str(need), {n.id for u in units for n in u.truth.opportunities})}"
+
+
+def _say(voice: Voice, key: str, told: Sequence[Told]) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    voice.say(Text(plain(key).plain, "bold"))
+    for item in told:
+        head = plain(f"{item.what} {item.id}: {item.title}: ")
+        voice.say(Text.assemble(head, (item.verdict, "bold")))
+        voice.people.print(Padding(plain(item.text), (0, 0, 0, 4)))
