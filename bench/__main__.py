@@ -30,6 +30,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "setup": 1,
     "record": 1,
     "kills": 1,
+    "generate": 3,
 }
 
 
