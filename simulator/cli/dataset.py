@@ -26,6 +26,11 @@ dataset = App(name="dataset", help="Import, check and describe recordings.")
 dataset.command(
     "simulator.cli.describe:describe", name="describe", help="Say in numbers and figures what recordings hold."
 )
+dataset.command(
+    "simulator.cli.generate:generate",
+    name="generate",
+    help="Make up users with known habits: sessions, scenarios, histories.",
+)
 dataset.command("simulator.cli.sessions:status", name="status", help="Say how a recording is doing.")
 dataset.command("simulator.cli.sessions:compact", name="compact", help="Make a session smaller, pixels unchanged.")
 dataset.command("simulator.cli.privacy:privacy", name="privacy", help="Find, redact and review what is private.")
