@@ -43,6 +43,7 @@ dataset.command(
     help="Ask a person about annotated events, and say how far they agree with the annotator.",
 )
 dataset.command("simulator.cli.release:release", name="release", help="Make a session ready to be passed on.")
+dataset.command("simulator.cli.submission:submission", name="submission", help="Write a run as PIRA-Bench takes it.")
 dataset.command("simulator.cli.noise:noise", name="noise", help="Put noise into scenarios, beside clean twins.")
 
 _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
