@@ -7,6 +7,7 @@ scores of one session and, from the counts pooled over sessions, those of the ru
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -46,6 +47,8 @@ RUN = ("agent", "memory", "memory_mode", "policy", "clock", "latency")
 NOT_PLAYED = "no unit was played"
 """Why a run without a played unit has no figure."""
 
+_NUMBER = r"-?\d+(?:\.\d+)?"
+
 T = TypeVar("T")
 
 
@@ -79,6 +82,21 @@ class Metric:
     direction: str
     protocols: tuple[str, ...] = ("stream",)
     version: int = 1
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and greatest value, as ``range`` says: ``0-1``, ``-1 to 1``, ``0 or 1``, ``>= 0``, ``<= 100``, ``any``.
+
+        Raises:
+            ValueError: a range in other words.
+        """
+        if self.range == "any":
+            return -math.inf, math.inf
+        if found := re.fullmatch(rf"({_NUMBER})(?:-| to | or )({_NUMBER})", self.range):
+            return float(found[1]), float(found[2])
+        if found := re.fullmatch(rf"(>=|<=) ({_NUMBER})", self.range):
+            return (float(found[2]), math.inf) if found[1] == ">=" else (-math.inf, float(found[2]))
+        raise ValueError(f"{self.name}: the range {quote(self.range)} is in no known form")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,40 +21,7 @@ from simulator.runs.gate import Gate, surface
 from simulator.runs.records import Kind, RunLog
 from simulator.session.truth import Opportunity, Truth
 from tests.logs import D, log, ns, truth
-
-END = 120
-INTENTIONS = st.sampled_from(["Debug", "Translation"])
-
-
-@st.composite
-def needs(draw: st.DrawFn, least: int = 0) -> tuple[Opportunity, ...]:
-    found = []
-    for i in range(draw(st.integers(least, 4))):
-        opens = draw(st.integers(0, 10 * END - 100))
-        closes = min(opens + draw(st.integers(20, 400)), 10 * END)
-        intention, weight = draw(INTENTIONS), draw(st.sampled_from([0.5, 1.0, 2.0]))
-        found.append(
-            Opportunity(f"{i}", opens * SECOND // 10, closes * SECOND // 10, intention, acted_ns=ns(END), weight=weight)
-        )
-    return tuple(found)
-
-
-@st.composite
-def decisions(
-    draw: st.DrawFn, charged: bool = True, kinds: tuple[Kind, ...] = (Kind.OFFER, Kind.SILENT), least: int = 0
-) -> list[D]:
-    """Serial decisions on a 1 Hz stream, each of the newest snapshot at its start."""
-    made, free, tick = [], 0, -1
-    for _ in range(draw(st.integers(least, 12))):
-        tick = tick + 1 + draw(st.integers(0, 10))
-        start = max(10 * tick, free)
-        tick = max(tick, start // 10)
-        free = start + (draw(st.integers(0, 80)) if charged else 0)
-        kind = draw(st.sampled_from(kinds))
-        offers = [{"intention": draw(INTENTIONS), "confidence": draw(st.sampled_from([0.25, 0.75]))}]
-        stamps = {"released": tick, "started": Fraction(start, 10)}
-        made.append(D(tick, Fraction(free, 10), offers if kind is Kind.OFFER else (), kind, **stamps))  # type: ignore[arg-type]
-    return made
+from tests.random_runs import END, decisions, needs
 
 
 def scores(run: RunLog, true: Truth, gate: Gate | None = None, **more: Any) -> dict[str, float | None]:
