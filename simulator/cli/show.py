@@ -15,7 +15,7 @@ from rich.text import Text
 from simulator.cli.speak import plain
 from simulator.runs.folder import read_run
 
-__all__ = ["ScoreTable", "invalid"]
+__all__ = ["HEADLINES", "ScoreTable", "invalid", "number"]
 
 Scores = Mapping[str, Any]
 
@@ -34,13 +34,15 @@ IF_ANY = ("unservable", "never_seen", "superseded", "cancelled", "after_end", "i
           "sessions_without_truth")  # fmt: skip
 TRUTH = {"stream": "windows of need", "moments": "windows of need", "trajectory": "intents"}
 """What each protocol is scored against."""
+_INTERVAL = "95 % interval"
 _GAP = 2
 
 
 class ScoreTable:
-    """Scores side by side, one column a run: the headlines each with its n, what happened, what offers were.
+    """Scores side by side, one column a run: the headlines each with n and interval, what happened, what offers were.
 
-    Runs that do not fit beside each other follow below. A figure that rests on few events is dim.
+    The intervals of a single run have a column of their own, those of several stand below their figures. Runs that do
+    not fit beside each other follow below. A figure that rests on few events is dim, like an interval on few sessions.
     """
 
     def __init__(self, runs: Mapping[str, Scores]) -> None:
@@ -49,6 +51,8 @@ class ScoreTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """What was run, tables, then what must be said of them."""
         names, rows = list(self._runs), _rows(list(self._runs.values()))
+        if len(names) == 1 and any("\n" in cells[0].plain for section in rows for _, _, cells in section):
+            names, rows = [*names, _INTERVAL], _split(rows)
         if self._runs:
             yield from map(Text, _said_of_runs(list(self._runs.values())))
             yield Text()
@@ -113,9 +117,35 @@ def _metric(metric: str, runs: Sequence[Scores]) -> Row | None:
 def _figure(detail: Mapping[str, Any] | None) -> Text:
     if detail is None or detail["value"] is None:
         return Text("-", "dim")
-    value = detail["value"]
-    text = f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
-    return Text.assemble((text, "dim" if detail.get("few") else ""), (f" n{detail['n']}", "dim"))
+    text = number(detail["value"])
+    figure = Text.assemble((text, "dim" if detail.get("few") else ""), (f" n{detail['n']}", "dim"))
+    if (interval := detail.get("interval")) is None:
+        return figure
+    ends = f"[{number(interval['low'])}, {number(interval['high'])}]"
+    return Text.assemble(figure, "\n", (ends, "dim" if interval.get("few") else ""))
+
+
+def number(value: float) -> str:
+    """A figure as tables show it.
+
+    >>> number(0.5), number(-12.34), number(9.9996), number(-0.0001)
+    ('0.500', '-12.3', '10.0', '0.000')
+    """
+    text = f"{value:.3f}" if abs(value) < 9.9995 else f"{value:.1f}"
+    return text.removeprefix("-") if not float(text) else text
+
+
+def _split(rows: Sequence[Sequence[Row]]) -> list[list[Row]]:
+    """Rows of one run with the interval in a cell of its own."""
+    found = []
+    for section in rows:
+        cells = [(name, way, one.split("\n")) for name, way, (one,) in section]
+        found.append([(name, way, [parts[0], parts[1] if len(parts) > 1 else Text()]) for name, way, parts in cells])
+    return found
+
+
+def _wide(text: Text) -> int:
+    return max((cell_len(line) for line in text.plain.split("\n")), default=0)
 
 
 Counts = Mapping[str, int | None]
@@ -157,7 +187,7 @@ def _chunks(names: Sequence[str], rows: Sequence[Sequence[Row]], width: int) -> 
     """Which runs stand beside each other."""
     flat = [row for section in rows for row in section]
     head = max((cell_len(row[0].plain) for row in flat), default=0) + max(6, _GAP) + 2 * _GAP
-    wide = [max([cell_len(n), *(cell_len(row[2][i].plain) for row in flat)]) + _GAP for i, n in enumerate(names)]
+    wide = [max([cell_len(n), *(_wide(row[2][i]) for row in flat)]) + _GAP for i, n in enumerate(names)]
     chunks: list[list[int]] = [[]]
     room = width - head
     for i, needed in enumerate(wide):
@@ -177,7 +207,7 @@ def _fits(layout: Layout, names: Sequence[str], rows: Sequence[Sequence[Row]], c
     """Whether nothing of it would be cut; a list always fits, since it can be wrapped."""
     flat = [row for section in rows for row in section]
     names_wide = max((cell_len(row[0].plain) for row in flat), default=0)
-    values = sum(max([cell_len(names[i]), *(cell_len(row[2][i].plain) for row in flat)]) + _GAP for i in chunk)
+    values = sum(max([cell_len(names[i]), *(_wide(row[2][i]) for row in flat)]) + _GAP for i in chunk)
     better = len("better") + _GAP if layout is _table else 0
     return layout is _list or names_wide + better + values <= options.max_width
 
@@ -208,7 +238,9 @@ def _list(names: Sequence[str], rows: Sequence[Sequence[Row]], chunk: Sequence[i
     for section in rows:
         for name, _, cells in section:
             lines.append(name)
-            lines += [Text.assemble("  ", (f"{names[i]}: " if len(names) > 1 else ""), cells[i]) for i in chunk]
+            for i in chunk:
+                shown = Text(" ").join(cells[i].split("\n"))
+                lines.append(Text.assemble("  ", (f"{names[i]}: " if len(names) > 1 else ""), shown))
     return Group(*lines)
 
 
@@ -235,10 +267,23 @@ def _bare(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
+def _of_intervals(runs: Mapping[str, Scores]) -> list[str]:
+    """What the brackets are, and which are too narrow."""
+    found = [d["interval"] for r in runs.values() for d in r["details"].values() if "interval" in d]
+    if not found:
+        return []
+    drawn = dict.fromkeys(f"{i['n_users']} users" if "n_users" in i else f"{i['n_sessions']} sessions" for i in found)
+    said = [f"[low, high]: 95 % interval over {', '.join(drawn)} (bootstrap)"]
+    if any(i.get("few") for i in found):
+        said.append("over fewer than 6 an interval is too narrow, and shown dim")
+    return said
+
+
 def _remarks(runs: Mapping[str, Scores]) -> list[str]:
     """What a reader must know of the figures: where latencies come from, what is dim, why some are missing."""
     sources = ", ".join(dict.fromkeys(str(r["latency_source"]) for r in runs.values()))
     said = [f"latency: {sources}; n: events a figure rests on, few where under 10"] if runs else []
+    said += _of_intervals(runs)
     said += [f"{name}: this agent was given the truth" for name, scores in runs.items() if scores.get("sees_truth")]
     for name, scores in runs.items():
         if n := scores["counts"].get("interrupted"):
