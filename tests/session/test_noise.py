@@ -59,6 +59,8 @@ truth:
   opportunities:
     - {id: long, opens_s: 8.5, closes_s: 24.25, acted_s: 24.25, intention: Translation, query: "what?", weight: 0.5}
     - {id: brief, opens_s: 30.2, closes_s: 31.7, intention: Summarization}
+  moments: [{t_s: 23.25, positive: true, intention: Translation}, {t_s: 40, positive: false}]
+  rule: by hand
   assists:
     - {start_s: 52.125, end_s: 55, intention: Translation}
 history: [past.csv]
@@ -169,6 +171,7 @@ def test_taking_the_marked_rows_out_gives_the_clean_twin_back(
             (back(g.start_ns), back(g.end_ns)) for g in b.truth.gaps
         ]
         assert a.truth.end_ns == back(b.truth.end_ns)
+        assert [(m.t_ns, m.positive) for m in a.truth.moments] == [(back(m.t_ns), m.positive) for m in b.truth.moments]
         assert (a.profile, a.history, a.truth.session) == (b.profile, b.history, b.truth.session)
         if spare:
             assert pair.n_interrupted == 0

@@ -149,8 +149,8 @@ class _Pair:
             noisy = Copy(reader, stretches, drawn_from, options.seed, out / "clean" / self._name / "session")
             noisy.write(out / "noisy" / self._name / "session")
         for twin, copy in (("clean", clean), ("noisy", noisy)):
-            about = f"{first.truth.session} {'with noise in between' if twin == 'noisy' else 'as it is'}"
-            page = text(said, self._plays, twin, copy.stream, f"{about}; truth: {first.truth.rule}")
+            about = f"{first.truth.session}, {'with noise in between' if twin == 'noisy' else 'as it is'}"
+            page = text(said, self._plays, twin, copy.stream, about)
             (out / twin / self._name / "scenario.yaml").write_text(page, encoding="utf-8")
         self._verify(out)
         points = [times[s.place] - header.zero_ns for s in stretches]
@@ -191,7 +191,16 @@ class _Pair:
 def _known(play: Play) -> tuple[Any, ...]:
     truth = play.truth
     needs = [(o.id, o.intention, o.query, o.weight, o.unservable) for o in truth.opportunities]
-    return truth.known, needs, len(truth.assists), truth.intents, len(truth.gaps), play.profile, len(play.history)
+    return (
+        truth.known,
+        needs,
+        len(truth.assists),
+        truth.intents,
+        len(truth.moments),
+        len(truth.gaps),
+        play.profile,
+        len(play.history),
+    )
 
 
 def _refuse(reader: Reader) -> None:

@@ -20,7 +20,18 @@ from simulator.session.truth import Truth
 __all__ = ["text", "with_files"]
 
 _HEAD = "# Made by `proact dataset noise`; noise.json in the folder above says of what, and how.\n"
-_COPIED = ("intentions", "rate_hz", "window_s", "segmentation", "monitor", "policy", "protocol", "gate", "seed")
+_COPIED = (
+    "trajectory",
+    "intentions",
+    "rate_hz",
+    "window_s",
+    "segmentation",
+    "monitor",
+    "policy",
+    "protocol",
+    "gate",
+    "seed",
+)
 
 
 def with_files(spec: ScenarioFile, base: Path, shared: Path) -> dict[str, Any]:
@@ -116,12 +127,19 @@ def _windows(truth: Truth, shift: Shift) -> dict[str, Any]:
         if need.weight != 1:
             row["weight"] = need.weight
         needs.append(row)
-    out: dict[str, Any] = {"opportunities": needs}
+    out: dict[str, Any] = {"rule": truth.rule.removeprefix("scenario: "), "opportunities": needs}
     if truth.assists:
         out["assists"] = [
             {"start_s": seconds(a.start_ns), "end_s": seconds(a.end_ns)}
             | ({} if a.intention is None else {"intention": a.intention})
             | ({} if a.query is None else {"query": a.query})
             for a in truth.assists
+        ]
+    if truth.moments:
+        out["moments"] = [
+            {"t_s": seconds(m.t_ns), "positive": m.positive}
+            | ({} if m.intention is None else {"intention": m.intention})
+            | ({} if m.query is None else {"query": m.query})
+            for m in truth.moments
         ]
     return out
