@@ -28,7 +28,7 @@ __all__ = ["cases", "profiles_of", "sniff", "truth_of"]
 PROFILE_FILES = ("profile.json", "profiles.json")
 _WRAPPERS = ("profiles", "profile", "user_profiles", "personas")
 _NAMES = ("name", "id", "profile_name", "profile_id", "profile")
-_NAMED = re.compile(r"(profile|persona|user)[ _-]?\w{0,3}", re.IGNORECASE)
+_NAMED = re.compile(r"(profile|persona|user)([ _-]?\w{0,3}|[ _-].*)", re.IGNORECASE)
 _DEEP = 3  # folders below the source in which trajectories are looked for
 
 Intents = dict[str, list[Any]]
@@ -252,7 +252,8 @@ def profiles_of(raw: Any, where: Path | str, ledger: Ledger) -> dict[str, dict[s
         inner = next((raw[key] for key in raw if key.lower() in _WRAPPERS and isinstance(raw[key], dict | list)), None)
         if inner is not None and len([v for v in raw.values() if isinstance(v, dict | list)]) == 1:
             return profiles_of(inner, where, ledger)
-        if raw and (all(isinstance(v, dict) for v in raw.values()) or all(_NAMED.fullmatch(k) for k in raw)):
+        n_named = sum(_NAMED.fullmatch(key) is not None for key in raw)
+        if raw and (all(isinstance(v, dict) for v in raw.values()) or n_named * 2 > len(raw)):
             return {name: _facts(value) for name, value in raw.items()}
         raw = [raw]
     if isinstance(raw, str):
