@@ -26,6 +26,7 @@ from simulator.cli.watching import Spectator, terminal, titled
 from simulator.core.errors import Exit, InputError, ProactError, UsageError
 from simulator.core.types import MS, SECOND
 from simulator.endpoint.holding import recording
+from simulator.endpoint.transport import base_url_of
 from simulator.endpoint.types import ModelChoice, shown_url
 from simulator.play.assemble import Choice, duration
 from simulator.play.live import LiveFolder, play_live, user_of
@@ -77,6 +78,8 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
     gate = Gate.parse(options.gate)
     agent_maker(options.agent)  # a wrong word is told before anything is recorded
     memory_maker(options.memory).make(seed=0, intentions=())
+    if agent_maker(options.agent).wants_model is not None and (chosen := model or ModelChoice()).replays is None:
+        base_url_of(chosen)  # and so is an address, also one of the environment, that nothing can be asked at
     limit = None if options.for_ is None else duration("for", options.for_)
     if options.fallback is not None:
         plays([options.fallback])  # what is to save a demo is opened before it begins

@@ -147,13 +147,24 @@ def errors_of(name: str, played: Played) -> list[str]:
     """The most frequent errors of agent and memory, how many more there are, and where their tracebacks lie."""
     scores = played.scores or {}
     told, untold = scores.get("errors", []), scores.get("errors_untold", {"kinds": 0, "n": 0})
-    lines = [f"{name}: {e['n']} x {e['kind']}: {e['text']}{_and_alike(e)}" for e in told[:_SHOWN]]
+    lines = _nothing_but_errors(name, scores)
+    lines += [f"{name}: {e['n']} x {e['kind']}: {e['text']}{_and_alike(e)}" for e in told[:_SHOWN]]
     kinds = len(told[_SHOWN:]) + untold["kinds"]
     if kinds:
         n = sum(e["n"] for e in told[_SHOWN:]) + untold["n"]
         lines.append(f"{name}: and {n} errors of {kinds} more kinds, see {played.folder / SCORES}")
     traces = sorted(played.folder.glob(f"units/*/{TRACES}"))
     return [*lines, f"{name}: tracebacks in {traces[0]}"] if traces else lines
+
+
+def _nothing_but_errors(name: str, scores: Mapping[str, Any]) -> list[str]:
+    """A run in which no decision came to anything says nothing of how good the agent is: told before all else."""
+    counts = scores.get("counts", {})
+    n, n_errors, n_unread = (counts.get(key, 0) for key in ("decisions", "error", "unparsed"))
+    if not n or n_errors + n_unread < n:
+        return []
+    unread = f", {n_unread} of them unparsed" if n_unread else ""
+    return [f"{name}: every decision failed ({n} of {n}{unread}): these scores are of an agent that never answered"]
 
 
 def _and_alike(error: Mapping[str, Any]) -> str:

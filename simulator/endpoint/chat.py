@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Endpoint"]
 
+_ODD_WAIT = "retry_after_unread"
 _NO_SCHEMA, _NO_USAGE = "no_json_schema", "no_stream_usage"
 _LACKS = {
     _NO_USAGE: ("stream_options",),
@@ -197,7 +198,8 @@ class Endpoint:
     def _said(self, call: Call, body: Mapping[str, Any], schema: Mapping[str, Any] | None) -> bytes:
         """The body as far as this server knows it."""
         said = dict(body)
-        call.notes = [lack for lack in self._lacks if lack != _NO_SCHEMA or schema is not None]
+        odd = [note for note in call.notes if note == _ODD_WAIT]
+        call.notes = [*odd, *(lack for lack in self._lacks if lack != _NO_SCHEMA or schema is not None)]
         if _NO_USAGE in self._lacks:
             said.pop("stream_options", None)
         if schema is not None and _NO_SCHEMA not in self._lacks:
@@ -239,6 +241,8 @@ class Endpoint:
             except EndpointError as error:
                 if self._adapts(error):
                     continue  # at once: what is sent now is another question
+                if error.odd_wait and _ODD_WAIT not in call.notes:
+                    call.notes.append(_ODD_WAIT)
                 if error.status == 429:
                     self._limit.was_limited(began, error.retry_after_ns or 0)
                 if not error.again or call.retries >= self.choice.max_retries:
@@ -277,7 +281,7 @@ class Endpoint:
         """The model's name; asked of the server once where nobody said."""
         async with self._naming:
             if self._name is None:
-                self._name = only_model(await self._server.get("/models"), self._server.where)
+                self._name = only_model(await self._server.get("/models"), self._server.where, self._server.key)
             return self._name
 
     async def _url(self, ref: ImageRef, number: int) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from simulator.core.errors import ProactError
@@ -21,6 +21,7 @@ __all__ = ["Hold", "recording"]
 _GUARD = threading.Lock()
 _LOCKS: dict[Path, FolderLock] = {}
 _SHARES: Counter[Path] = Counter()
+_MADE: set[Path] = set()  # files that were not there before, and go if nothing was written
 
 
 class Hold:
@@ -39,11 +40,14 @@ class Hold:
         key = path.resolve()
         with _GUARD:
             if key not in _LOCKS:
+                fresh = not path.exists()
                 try:
                     path.parent.mkdir(parents=True, exist_ok=True)
                     _LOCKS[key] = FolderLock(path, f"another proact records into {path}: name another --cassette")
                 except OSError as error:
                     raise ProactError(f"{path}: the cassette cannot be written ({error.strerror})") from error
+                if fresh:
+                    _MADE.add(key)
             _SHARES[key] += 1
         self._key = key
 
@@ -55,8 +59,18 @@ class Hold:
             _SHARES[self._key] -= 1
             if not _SHARES[self._key]:
                 del _SHARES[self._key]
+                if self._key in _MADE:
+                    _MADE.remove(self._key)
+                    _drop_empty(self._key)
                 _LOCKS.pop(self._key).release()
             self._key = None
+
+
+def _drop_empty(path: Path) -> None:
+    """Nothing came to be recorded: an empty file would only be refused as a cassette later on."""
+    with suppress(OSError):
+        if path.stat().st_size == 0:
+            path.unlink()
 
 
 @contextmanager

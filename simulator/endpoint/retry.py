@@ -14,11 +14,12 @@ from simulator.core.rng import below
 from simulator.core.types import MS, SECOND
 from simulator.timing.clock import utc_now
 
-__all__ = ["AGAIN", "backoff_ns", "is_again", "retry_after_ns"]
+__all__ = ["AGAIN", "asks_to_wait", "backoff_ns", "is_again", "retry_after_ns"]
 
 AGAIN = (408, 409, 425, 429)
 FIRST_NS = 500 * MS
 MOST_NS = 20 * SECOND
+YEAR_NS = 365 * 86_400 * SECOND  # longer than any limit: who asks for it is not asked again in time
 
 
 def is_again(status: int) -> bool:
@@ -32,7 +33,8 @@ def backoff_ns(attempt: int, seed: int, *names: str | int) -> int:
 
 
 def retry_after_ns(headers: Mapping[str, str]) -> int | None:
-    """What a server asks for: seconds, a date (RFC 9110, 10.2.3), or ``retry-after-ms``; None where it does not.
+    """What a server asks for: seconds, a date (RFC 9110, 10.2.3), or ``retry-after-ms``; a year at most. None where it
+    does not ask, or for what is no time to wait (``asks_to_wait`` tells the two apart).
 
     >>> retry_after_ns({"Retry-After": "1.5"}), retry_after_ns({"Retry-After": "soon"})
     (1500000000, None)
@@ -45,13 +47,18 @@ def retry_after_ns(headers: Mapping[str, str]) -> int | None:
             wait = float(said)
         except ValueError:
             return _until(said)
-        return round(wait * scale) if 0 <= wait < 1e9 else None
+        return round(min(wait, YEAR_NS / scale) * scale) if wait >= 0 else None  # not for NaN either
     return None
+
+
+def asks_to_wait(headers: Mapping[str, str]) -> bool:
+    """Whether a server says anything of when to come back."""
+    return "Retry-After" in headers or "Retry-After-Ms" in headers
 
 
 def _until(date: str) -> int | None:
     try:
         seconds = (parsedate_to_datetime(date) - utc_now()).total_seconds()
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    return max(0, round(seconds * SECOND))
+    return min(max(0, round(seconds * SECOND)), YEAR_NS)

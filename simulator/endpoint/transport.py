@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from simulator.core.errors import UsageError, quote
+from simulator.core.errors import UsageError
 from simulator.core.operators import operators
 from simulator.endpoint.address import check_address
 from simulator.endpoint.answer import error_text, parsed
 from simulator.endpoint.redact import shown
-from simulator.endpoint.retry import is_again, retry_after_ns
+from simulator.endpoint.retry import asks_to_wait, is_again, retry_after_ns
 from simulator.endpoint.sse import MOST_OF_A_REPLY
 from simulator.endpoint.types import EndpointError, ErrorKind, ModelChoice, shown_url
 
@@ -162,8 +162,9 @@ class Transport:
             kind = "too_large"
         words = shown(told, key)
         said = f"{self.where} answered with status {status}" + (f": {words}" if words else "")
-        return EndpointError(kind, said, status=status, again=is_again(status),
-                             retry_after_ns=retry_after_ns(response.headers), told=told)  # fmt: skip
+        wait_ns = retry_after_ns(response.headers)
+        return EndpointError(kind, said, status=status, again=is_again(status), retry_after_ns=wait_ns,
+                             odd_wait=wait_ns is None and asks_to_wait(response.headers), told=told)  # fmt: skip
 
     async def _told(self, response: aiohttp.ClientResponse) -> str:
         """The server's own words, for a second at most."""
@@ -195,8 +196,8 @@ class Transport:
         return bytes(got)
 
 
-def only_model(payload: bytes, where: str) -> str:
-    """The name of the one model that a server lists.
+def only_model(payload: bytes, where: str, key: str | None) -> str:
+    """The name of the one model that a server lists; ``key`` is what no sentence may show.
 
     Raises:
         EndpointError: it lists none, or several.
@@ -206,7 +207,7 @@ def only_model(payload: bytes, where: str) -> str:
     names = [name for name in listed if isinstance(name, str) and name]
     if len(names) == 1:
         return names[0]
-    some = "; name one with --model: " + ", ".join(quote(name, 60) for name in names[:8]) if names else ""
+    some = "; name one with --model: " + ", ".join(f"'{shown(name, key, 60)}'" for name in names[:8]) if names else ""
     raise EndpointError("not_found", f"{where} serves {len(names) or 'no'} models{some}")
 
 

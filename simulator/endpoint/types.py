@@ -205,16 +205,17 @@ class EndpointError(ProactError):
         retries: attempts beyond the first.
         again: it may go better next time: what the client looks at, and nobody else.
         retry_after_ns: how long the server asks to wait before.
+        odd_wait: it asks to wait, and not for how long in any way that can be read.
         told: the server's own words, for the client; they may hold anything, and are never shown.
     """
 
     def __init__(self, kind: ErrorKind, sentence: str, *, status: int | None = None, partial: str = "",
                  waited_ns: int = 0, retries: int = 0, again: bool = False, retry_after_ns: int | None = None,
-                 told: str = "") -> None:  # fmt: skip
+                 odd_wait: bool = False, told: str = "") -> None:  # fmt: skip
         super().__init__(sentence)
         self.kind, self.sentence, self.status, self.partial = kind, sentence, status, partial
         self.waited_ns, self.retries = waited_ns, retries
-        self.again, self.retry_after_ns, self._told = again, retry_after_ns, told
+        self.again, self.retry_after_ns, self.odd_wait, self._told = again, retry_after_ns, odd_wait, told
 
     def names(self, *words: str) -> bool:
         """Whether the server's own words hold one of these."""

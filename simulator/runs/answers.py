@@ -62,7 +62,7 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
         books = _books(meter, timed)
         return Answer(charge_ns, ended_real_ns=outcome.ended_real_ns, censored=True, fields=books, notes=notes)
     if charge_ns > timeout_ns and (error is None or error[0] != "agent_lost"):
-        error = ("timeout", f"charged {charge_ns / 1e9:.3f} s, the limit is {timeout_ns / 1e9:g} s")
+        error = ("timeout", f"charged {charge_ns / 1e9:.3f} s, the limit is {timeout_ns / 1e9:g} s{_asking(meter)}")
         charge_ns = charge_ns if timed else timeout_ns
     decision, early = SILENT, list[tuple[Offer, int | None]]()
     if error is None:
@@ -83,6 +83,12 @@ def from_outcome(outcome: Outcome, meter: SilentMeter, charge_ns: int, timeout_n
     else:
         kind = Kind.OFFER if offers else Kind.SILENT
     return Answer(charge_ns, kind, offers, decision.retracted, fields, outcome.ended_real_ns, notes=notes)
+
+
+def _asking(meter: SilentMeter) -> str:
+    """How much of a time that was too long went into asking a model: then that, or its server, is slow."""
+    took_ns = meter.stages_ns.get("model", 0) if meter.touched else 0
+    return f"; {took_ns / 1e9:.3f} s of it asking the model" if took_ns else ""
 
 
 def _offers(decision: Decision, early: list[tuple[Offer, int | None]], charge_ns: int) -> tuple[tuple[Offer, int], ...]:

@@ -14,10 +14,12 @@ from rich.console import Console
 
 from scorers.base import Unit, score_run
 from simulator.cli import _call
+from simulator.cli.playing import errors_of
 from simulator.cli.progress import Progress
 from simulator.cli.show import CLASSES, HEADLINES, ScoreTable, invalid
 from simulator.cli.speak import Voice
 from simulator.core.types import SECOND
+from simulator.play.player import Played
 from simulator.runs.unit import UnitResult
 from simulator.session.truth import Moment
 from tests.logs import D, log, need, truth
@@ -270,3 +272,15 @@ def test_what_waited_at_the_end_is_counted() -> None:
     waiting = replace(waiting, end={**(waiting.end or {}), "never_seen": 9})
     scores = score_run([Unit("s", waiting, truth(10))], "stream") | {"notes": {}}
     assert ["never_seen", "9"] in [line.split() for line in _text(ScoreTable({"r": scores})).splitlines()]
+
+
+def test_a_run_in_which_every_decision_failed_is_told_before_all_else() -> None:
+    def said(**counts: int) -> list[str]:
+        scores = {"counts": counts, "errors": [{"kind": "model_server", "text": "busy", "n": 4, "texts": 1}]}
+        return errors_of("mine", Played(Path("run"), scores))
+
+    first, second = said(decisions=4, error=3, unparsed=1)
+    assert first.startswith("mine: every decision failed (4 of 4, 1 of them unparsed)")
+    assert second == "mine: 4 x model_server: busy"
+    assert len(said(decisions=5, error=4)) == 1
+    assert said(decisions=0)[0].startswith("mine: 4 x")

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from simulator.cli import _call
 from simulator.cli.live import LiveOptions
 from simulator.cli.live_playing import asked_host
+from simulator.core.errors import Exit
 from simulator.endpoint.types import ModelChoice
 
 
@@ -32,3 +34,19 @@ def test_only_an_agent_that_asks_a_model_elsewhere_sends_the_screen_away(
 def test_a_cassette_sends_nothing(tmp_path: Path) -> None:
     model = ModelChoice("m", "https://models.example/v1", cassette=tmp_path / "c")
     assert asked_host(LiveOptions("zero-shot"), model) is None
+
+
+def test_an_address_of_the_environment_at_which_nothing_can_be_asked_is_told_before_the_first_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://me:hidden@models.example/v1")
+    words = ["live", str(tmp_path / "demo"), "--agent", "zero-shot", "--memory", "none", "--screen-command", "false"]
+    assert _call(words) == Exit.USAGE
+    said = capsys.readouterr().err
+    assert "with a user or a password in it" in said
+    assert "hidden" not in said
+    assert "proact is about to record" not in said, "nobody is asked to agree to what cannot be"
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    assert _call(words) == Exit.USAGE
+    assert "no model server is named" in capsys.readouterr().err

@@ -335,6 +335,26 @@ async def limited_long(wire: Wire) -> None:
 
 
 @fault
+async def limited_for_ever(wire: Wire) -> None:
+    await wire.whole('{"error": {"message": "never"}}', 429, Retry_After="1e400")
+
+
+@fault
+async def limited_oddly(wire: Wire) -> None:
+    """A time that is none, once."""
+    if wire.nth == 0:
+        await wire.whole('{"error": {"message": "slow down"}}', 429, Retry_After="-5")
+    else:
+        await ok(wire)
+
+
+@fault
+async def names_models_after_the_key(wire: Wire) -> None:
+    key = wire.asked.headers["authorization"].removeprefix("Bearer ")
+    await wire.whole(json.dumps({"data": [{"id": f"model-{key}"}, {"id": "b"}]}))
+
+
+@fault
 async def fails_twice(wire: Wire) -> None:
     if wire.nth < 2:
         await wire.whole('{"error": "busy"}', 503, Retry_After="0.001")
@@ -499,7 +519,7 @@ class FaultServer:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            if asked.path.endswith("/models") and name != "many_models":
+            if asked.path.endswith("/models") and name not in ("many_models", "names_models_after_the_key"):
                 await wire.whole('{"object": "list", "data": [{"id": "the-only-one"}]}')
             else:
                 await self.faults[name](wire)

@@ -408,6 +408,21 @@ def test_two_processes_do_not_record_into_one_cassette(tmp_path: Path, server: F
     assert ask(asked).text == "Hello", "it has ended"
 
 
+def test_no_empty_file_stays_where_nothing_came_to_be_recorded(tmp_path: Path, server: FaultServer) -> None:
+    path = tmp_path / "c" / "cassette.jsonl"
+    asked = choice(server.url("ok"), cassette=path, record=True)
+    with recording(asked), recording(asked):
+        assert path.exists()
+    assert not path.exists()
+    path.touch()
+    with recording(asked):
+        pass
+    assert path.exists(), "what was there stays"
+    with recording(asked):
+        ask(asked)
+    assert len(load(path).entries) == 1
+
+
 def test_within_a_process_a_cassette_is_shared_until_the_last_lets_go(tmp_path: Path, server: FaultServer) -> None:
     path = tmp_path / "cassette.jsonl"
     asked = choice(server.url("ok"), cassette=path, record=True)

@@ -156,3 +156,13 @@ def test_a_call_that_is_cancelled_lets_go_of_its_connection(server: FaultServer)
             assert (await endpoint.chat(HI)).text == "Hello"
 
     asyncio.run(main())
+
+
+def test_who_asks_to_be_left_alone_for_ever_is_and_a_time_that_is_none_is_on_record(server: FaultServer) -> None:
+    error = refused(choice(server.url("limited_for_ever")))
+    assert error.kind == "rate_limited"
+    assert "longer than the time limit" in error.sentence
+    assert len(server.asked["limited_for_ever"]) == 1
+    meter = CallMeter()
+    assert ask(choice(server.url("limited_oddly")), meter).notes == ("retry_after_unread",)
+    assert meter.notes == {"retry_after_unread": 1}

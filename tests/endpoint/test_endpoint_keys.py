@@ -192,3 +192,9 @@ def test_what_is_no_key_is_left_alone() -> None:
     assert holds_key("the key is k-no-key-required", "sk-no-key-required")
     assert not holds_key("EMPTY", "EMPTY")
     assert not holds_key("anything", None)
+
+
+def test_names_of_models_that_a_server_lists_are_shown_without_the_key(server: FaultServer) -> None:
+    error = refused(choice(server.url("names_models_after_the_key"), model=None))
+    assert "name one with --model: 'model-[key]', 'b'" in error.sentence
+    assert not leaks(told(error))

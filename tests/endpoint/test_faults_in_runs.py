@@ -64,3 +64,14 @@ def test_what_passes_in_the_end_is_an_offer_with_its_waits(tmp_path: Path, serve
     assert record["stages_ns"]["wait"] > 25 * MS
     assert record["tokens"]["in"] == 100
     assert [o.text for o in played.log.offers()] == ["Hello"]
+
+
+def test_a_decision_that_outlasts_the_runs_own_limit_tells_that_it_was_the_model(
+    tmp_path: Path, server: FaultServer
+) -> None:
+    asked = choice(server.url("mute"), timeout_ns=3 * SECOND, idle_timeout_ns=3 * SECOND)
+    played = play(unit(asked, "c", clock="measured", latency=None, timeout_ns=60 * MS), tmp_path)
+    assert played.errors == ["timeout"]
+    (record,) = played.log.full.values()
+    assert "the limit is 0.06 s; 0.0" in record["error"]["text"]
+    assert record["error"]["text"].endswith(" s of it asking the model")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from simulator.core.types import MS, SECOND
 from simulator.endpoint.limit import Limit
-from simulator.endpoint.retry import backoff_ns, is_again, retry_after_ns
+from simulator.endpoint.retry import YEAR_NS, asks_to_wait, backoff_ns, is_again, retry_after_ns
 from simulator.timing.clock import pause, real_ns, utc_now
 
 
@@ -33,10 +33,26 @@ def test_many_clients_spread_over_the_whole_bound() -> None:
 
 @pytest.mark.parametrize(
     ("said", "ns"),
-    [("2", 2 * SECOND), ("0.25", 250 * MS), ("-1", None), ("nan", None), ("inf", None), ("soon", None), ("", None)],
+    [
+        ("2", 2 * SECOND),
+        ("0.25", 250 * MS),
+        ("-1", None),
+        ("nan", None),
+        ("soon", None),
+        ("", None),
+        ("inf", YEAR_NS),
+        ("1e400", YEAR_NS),
+        ("1" * 5000, YEAR_NS),
+        ("1e9", YEAR_NS),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", YEAR_NS),
+        ("Fri, 31 Dec 99999 23:59:59 GMT", None),
+        ("Mon, 01 Jan 0001 00:00:00 +2359", 0),
+    ],
 )
 def test_a_wait_that_is_asked_for_is_read(said: str, ns: int | None) -> None:
     assert retry_after_ns({"Retry-After": said}) == ns
+    assert asks_to_wait({"Retry-After": said})
+    assert not asks_to_wait({})
 
 
 def test_a_date_is_a_wait_too_and_the_past_none() -> None:
