@@ -168,7 +168,10 @@ def _take_answers(file: Path, drawn: Sequence[tuple[Path, Drawn]], name: str) ->
         if word not in ("yes", "no"):
             raise InputError(where, "yes, no, or empty", field="assistance", value=word)
         intention = _intention(where, row.get("intention", ""))
-        said = word == "yes", intention if word == "yes" else None
+        if word == "no" and intention is not None:
+            want = "empty where assistance is no: an intention is what an assistant was asked for"
+            raise InputError(where, want, field="intention", value=intention)
+        said = word == "yes", intention
         first, *before = answers.setdefault(event, (number, *said))
         if tuple(before) != said:
             raise InputError(where, f"another answer to the event of line {first}; one answer an event is wanted")

@@ -202,6 +202,7 @@ def test_answers_on_the_terminal_go_on_where_they_were_left(
         (("assistance", "perhaps"), "yes, no, or empty"),
         (("intention", "gardening"), "unknown intention"),
         (("event", "99"), "not an event of this sample"),
+        (("assistance", "no"), "empty where assistance is no"),
     ],
 )
 def test_an_answer_that_is_none_is_named_with_its_line(
