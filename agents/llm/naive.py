@@ -22,10 +22,11 @@ __all__ = ["MOST_INTENTS", "Naive", "read_intents"]
 MOST_INTENTS = 50
 _LINE_TOKENS = 40
 _BULLET = re.compile(
-    r"^ ?(?:[-*•·]|\(?\d{1,2}[.)、])[ *]{0,4}(?:[\[(【](?P<category>[^\])】\n]{1,60})[\])】])?"
+    r"^ ?(?:[-•·]|\*(?!\*)|\(?\d{1,2}[.)、])[ *]{0,4}(?:[\[(【](?P<category>[^\])】\n]{1,60})[\])】])?"
     r"[ :：]{0,4}(?P<intent>[^\n]+)$",
     re.MULTILINE,
 )
+_OF_INTENTS = re.compile(r"\b(?:intents?|intentions?|goals?|needs?)\b|意图|需求", re.IGNORECASE)
 _NOTHING = re.compile(r"\b(?:no intents?|none|empty list|nothing)\b|没有意图|无意图|无", re.IGNORECASE)
 
 
@@ -144,8 +145,8 @@ def _schema(intentions: Sequence[str]) -> Mapping[str, Any]:
 
 def read_intents(text: str, intentions: Sequence[str]) -> tuple[str, list[tuple[str, str | None]]] | None:
     """The intents that an answer lists, each with its category as far as that can be read, and the rule by which:
-    ``json``, ``lines`` (one bullet an intent), or ``none`` (it says in words that there are none). None where nothing
-    can be read.
+    ``json``, ``lines`` (one bullet an intent, see ``_listed``), or ``none`` (it says in words that there are none).
+    None where nothing can be read.
     """
     text = text[-50_000:]
     listed: list[Any] | None = None
@@ -159,7 +160,7 @@ def read_intents(text: str, intentions: Sequence[str]) -> tuple[str, list[tuple[
         return "json", alone
     if text.strip() in ("[]", "```json\n[]\n```"):
         return "json", []
-    lines = list(_lines(text, intentions))
+    lines = _listed(text, intentions)
     if lines:
         return "lines", lines
     return ("none", []) if len(text) < 400 and _NOTHING.search(text) else None
@@ -175,6 +176,39 @@ def _intent(item: Any, intentions: Sequence[str]) -> tuple[str, str | None] | No
     if not one_line(said, 500):
         return None
     return one_line(said, 500), read_intention(category, intentions)
+
+
+def _listed(text: str, intentions: Sequence[str]) -> list[tuple[str, str | None]]:
+    """The bullets of a list of intents. Models number what they saw, too, so a list counts only where it says that it
+    is one: by a category in brackets, or by the line above it; the last such one. Or where it is all of the answer.
+    """
+    blocks, others = _blocks(text)
+    told = [list(_lines(block, intentions)) for _, block in blocks]
+    of_intents = [
+        lines
+        for (head, _), lines in zip(blocks, told, strict=True)
+        if _OF_INTENTS.search(head) or any(category is not None for _, category in lines)
+    ]
+    if of_intents:
+        return of_intents[-1]
+    return told[0] if len(told) == 1 and not others else []
+
+
+def _blocks(text: str) -> tuple[list[tuple[str, str]], int]:
+    """Each list with the line above it, and how many lines are of no list; an indented line goes on with its bullet."""
+    blocks: list[tuple[str, list[str]]] = []
+    head, others, inside = "", 0, False
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        if _BULLET.match(line):
+            if not inside:
+                blocks.append((head, []))
+            blocks[-1][1].append(line)
+            inside = True
+        elif not (inside and line.startswith("  ")):
+            head, others, inside = line, others + 1, False
+    return [(above, "\n".join(lines)) for above, lines in blocks], others
 
 
 def _lines(text: str, intentions: Sequence[str]) -> Iterator[tuple[str, str | None]]:
