@@ -189,10 +189,16 @@ class Scorer(Protocol[T]):
         ...
 
 
+COMPATIBLE = ("erde", "f_latency", "nab", "pauc", "proactivebench", "streamingbench")
+"""Scores of other benchmarks; none is in a standard set."""
+
 scorers: Registry[Scorer[Any]] = Registry(
     "scorer",
     "proact.scorers",
-    ("scorers.assistance", "scorers.pira", "scorers.realtime", "scorers.serving"),
+    (
+        *("scorers.assistance", "scorers.pira", "scorers.realtime", "scorers.serving"),
+        *(f"scorers.compat.{name}" for name in COMPATIBLE),
+    ),
     "tally",
 )
 
