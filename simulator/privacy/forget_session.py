@@ -39,6 +39,7 @@ _IN_USE = "somebody has it open: end the recording (or whatever reads it) and ca
 _STAY = frozenset({"id", "tick", "captured_ns", "late_ms", "monitor", "privacy_action"})
 _KNOWN = frozenset(
     {"screenshots", "gaps", "events", "opportunities", "labels", "masks", "notes", "annotations", "profile", "meta"}
+    | {"noise"}  # simulator.session.noise: which rows are noise, no text of theirs
 )
 _TEXTS = (
     ("screenshots", "window_title"),

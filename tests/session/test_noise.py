@@ -19,6 +19,9 @@ from PIL import Image
 from simulator.core.errors import InputError, UsageError
 from simulator.core.types import SECOND, SILENT, Decision, Observation
 from simulator.play.player import run
+from simulator.privacy.forget_session import plan_session, read_head
+from simulator.privacy.items import Item
+from simulator.privacy.span import Span
 from simulator.session.check import check
 from simulator.session.noise import KINDS, Options, in_noise, marks, twins
 from simulator.session.noise.plan import n_noise
@@ -373,3 +376,13 @@ def test_times_in_words_move_along() -> None:
     assert shift.text("2026-11-30T10:28:40Z", 99 * S) == "2026-11-30T10:28:40Z"
     assert shift.text("soon", 101 * S) == "soon"
     assert shift.wall_ms(1000, 100 * S) == 8000
+
+
+def test_a_stretch_of_a_noisy_session_can_be_forgotten(world: Path, tmp_path: Path) -> None:
+    _made(world, tmp_path / "out", rate=0.4, seed=1)
+    session = tmp_path / "out/noisy/base/session"
+    head = read_head(session)
+    assert head.zero_ns is not None
+    item = plan_session(head, Span(head.zero_ns + 10 * S, head.zero_ns + 30 * S))
+    assert isinstance(item, Item)
+    assert item.apply() == []  # nothing is left that it does not know

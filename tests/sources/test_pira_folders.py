@@ -155,7 +155,7 @@ def test_a_truth_of_ones_own_can_be_scored(trajectories: Path, tmp_path: Path) -
     ]  # fmt: skip
     played = run(tmp_path / "out/traj_1", Finder, "none", out=tmp_path / "run", clock="modelled", latency="fixed:1ms")
     assert played.scores is not None
-    # by hand, with the matcher of categories: of A both intents are found (F1 1), of C neither predicted one is the true
+    # by hand, with the matcher of categories: of A both intents are found (F1 1), of C neither prediction is the true
     # one (F1 0), so F1_avg = 50; B is the only negative, with 2 predicted, so FPS = 2
     assert played.scores["scores"]["F1_avg"] == pytest.approx(50)
     assert played.scores["scores"]["FPS"] == pytest.approx(2)

@@ -160,7 +160,7 @@ class Copy:
         for donor, taken in self._rows.stretch(stretch.kind, stretch.number, stretch.n_rows):
             seen = {c: taken.get(c) for c in _SEEN}
             seen |= self._donor_picture(donor, taken, writer)
-            yield seen, donor.session, taken["tick"]
+            yield seen, donor.header.session, taken["tick"]
 
     def _idle(self, stretch: Stretch, writer: Writer) -> Iterator[_Row]:
         """The last screen stands still, or an empty desktop is shown; where there are no pictures, always the first."""
@@ -189,7 +189,7 @@ class Copy:
         if "file_path" not in self._filled or row.get("file_path") is None:
             return dict.fromkeys(_PICTURE)
         path, digest, size = self._keep(
-            donor.folder, row["file_path"], row.get("file_hash"), row.get("pixels_hash"), writer
+            donor.header.folder, row["file_path"], row.get("file_hash"), row.get("pixels_hash"), writer
         )
         return {"file_path": path, "file_hash": digest, "file_size": size}
 

@@ -15,8 +15,9 @@ from typing import Any
 
 from simulator.core.rng import below
 from simulator.core.taxonomy import DEFAULT
+from simulator.session.noise.spans import Spans
 from simulator.session.play import Play
-from simulator.session.reader import Reader
+from simulator.session.reader import Header, Reader
 from simulator.session.schema import COLUMNS
 
 __all__ = ["Base", "Donor", "Rows", "load"]
@@ -42,19 +43,18 @@ class Donor:
     """A recording to take from.
 
     Attributes:
+        header: of the recording.
         sha256: of its database.
         rows: by kind of noise, the ids of rows that may be taken, in order of time.
     """
 
-    folder: Path
-    session: str
-    user: str
+    header: Header
     sha256: str
     rows: Mapping[str, Sequence[int]]
 
     def take(self, rows: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Rows by their ids, with all columns that the file has."""
-        with Reader(self.folder) as reader:
+        with Reader(self.header.folder, known=self.header) as reader:
             have = [r[1] for r in reader.fetch("PRAGMA table_info(screenshots)") if r[1] in COLUMNS]
             sql = f"SELECT {', '.join(have)} FROM screenshots WHERE id = ?"
             return {row: dict(zip(have, reader.fetch(sql, (row,))[0], strict=True)) for row in dict.fromkeys(rows)}
@@ -70,7 +70,7 @@ class Rows:
     """
 
     def __init__(self, donors: Iterable[Donor], seed: int, session: str) -> None:
-        self._donors = sorted(donors, key=lambda d: (d.sha256, d.session))
+        self._donors = sorted(donors, key=lambda d: (d.sha256, d.header.session))
         self._seed, self._session = seed, session
 
     def can(self, kind: str) -> bool:
@@ -111,10 +111,8 @@ def load(plays: Sequence[Play], base: Base) -> list[Donor]:
 
 
 def _donor(folder: Path, plays: Sequence[Play], base: Base) -> Donor:
-    shut = sorted(
-        {(o.opens_ns, o.closes_ns) for p in plays for o in p.truth.opportunities}
-        | {(a.start_ns, a.end_ns) for p in plays for a in p.truth.assists}
-    )
+    needs = [(o.opens_ns, o.closes_ns) for p in plays for o in p.truth.opportunities]
+    shut = Spans([*needs, *((a.start_ns, a.end_ns) for p in plays for a in p.truth.assists)])
     switch: list[int] = []
     browse: list[int] = []
     there: dict[str, bool] = {}
@@ -122,7 +120,7 @@ def _donor(folder: Path, plays: Sequence[Play], base: Base) -> Donor:
         header = reader.header
         for row, captured, app, title, path, action in reader.rows(_WINDOW):
             t = captured - header.zero_ns
-            if (app, title) in base.windows or action == _DELETED or any(a <= t < b for a, b in shut):
+            if (app, title) in base.windows or action == _DELETED or shut.cover(t):
                 continue
             if app is None and title is None and path is None:
                 continue  # nothing is seen in it
@@ -134,4 +132,4 @@ def _donor(folder: Path, plays: Sequence[Play], base: Base) -> Donor:
             if DEFAULT.category(app, title) == "browser":
                 browse.append(row)
         digest = sha256(reader.file.read_bytes()).hexdigest()
-    return Donor(folder, header.session, header.user, digest, {"switch": switch, "browse": browse})
+    return Donor(header, digest, {"switch": switch, "browse": browse})

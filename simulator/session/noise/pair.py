@@ -217,4 +217,9 @@ def _named(play: Play) -> dict[str, str]:
 
 def _giver(donor: Donor) -> dict[str, Any]:
     rows = {kind: len(ids) for kind, ids in donor.rows.items()}
-    return {"session": donor.session, "user": donor.user, "session_sha256": donor.sha256, "rows_fit": rows}
+    return {
+        "session": donor.header.session,
+        "user": donor.header.user,
+        "session_sha256": donor.sha256,
+        "rows_fit": rows,
+    }

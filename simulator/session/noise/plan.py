@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from simulator.core.errors import UsageError, nearest, quote
 from simulator.core.rng import below, draw_u64
 from simulator.core.types import SECOND
+from simulator.session.noise.spans import Spans
 from simulator.session.truth import Truth
 
 __all__ = ["KINDS", "MOST_RATE", "Options", "Stretch", "draw", "n_noise", "places"]
@@ -91,8 +92,9 @@ def places(
         spare_windows: see ``Options``.
     """
     acts = sorted({*truth.acts_ns, *(a.start_ns for a in truth.assists)})
-    shut = [(o.opens_ns, o.closes_ns) for o in truth.opportunities if spare_windows or o.unservable is not None]
-    gaps = [(g.start_ns, g.end_ns) for g in truth.gaps]
+    barred = [o for o in truth.opportunities if spare_windows or o.unservable is not None]
+    inside = Spans((o.opens_ns + 1, o.closes_ns) for o in barred)  # not at its opening: that moves along
+    gaps = Spans((g.start_ns, g.end_ns) for g in truth.gaps)
     out = []
     for i in range(1, len(times_ns)):
         before, at = times_ns[i - 1] - zero_ns, times_ns[i] - zero_ns
@@ -100,7 +102,7 @@ def places(
             continue  # two rows of one tick belong together
         if bisect_left(acts, at) < bisect_left(acts, at + _BEFORE_ACT_NS):
             continue
-        if any(start <= at and end > before for start, end in gaps) or any(a < at < b for a, b in shut):
+        if gaps.touch(before, at + 1) or inside.cover(at):
             continue
         out.append(i)
     return out
