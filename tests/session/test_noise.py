@@ -386,3 +386,26 @@ def test_a_stretch_of_a_noisy_session_can_be_forgotten(world: Path, tmp_path: Pa
     item = plan_session(head, Span(head.zero_ns + 10 * S, head.zero_ns + 30 * S))
     assert isinstance(item, Item)
     assert item.apply() == []  # nothing is left that it does not know
+
+
+def test_needs_that_a_recording_shows_are_stated_in_the_twins(world: Path, tmp_path: Path) -> None:
+    base = tmp_path / "asked"
+    with Writer(base, session="asked", user="ada") as writer:
+        columns = ("tick", "captured_ns", "app_name", "window_title")
+        writer.add_rows(columns, [(t, t * S + 5, "Code.exe", f"f{t // 20}") for t in range(200)])
+        for start in (0, 90, 150):
+            writer.event(
+                start_ns=start * S + 5, end_ns=(start + 9) * S, is_llm_event=1, user_intention="Translation"
+            )  # fmt: skip
+    twins(base, tmp_path / "out", Options(rate=0.3, seed=3), [world / "donor"])
+    (before,), (clean,), (noisy,) = plays([base]), plays([tmp_path / "out/clean"]), plays([tmp_path / "out/noisy"])
+    assert [(o.id, o.opens_ns, o.closes_ns, o.unservable) for o in before.truth.opportunities] == [
+        ("a0", -1, 0, "under 2 s"), ("a1", 30 * S, 90 * S, None), ("a2", 99 * S - 5, 150 * S, None)
+    ]  # fmt: skip
+    assert clean.truth.opportunities[0].closes_ns == 1  # not -1 to 0 ns, but no more servable
+    assert [o.opens_ns for o in clean.truth.opportunities[1:]] == [30 * S, 99 * S - 5]
+    assert clean.truth.acts_ns == before.truth.acts_ns
+    assert [o.unservable for o in noisy.truth.opportunities] == ["under 2 s", None, None]
+    assert noisy.truth.assists[2].start_ns > 150 * S
+    events = _tables(tmp_path / "out/noisy/asked/session")["events"]
+    assert [e["start_ns"] - 5 for e in events] == [a.start_ns for a in noisy.truth.assists]

@@ -118,7 +118,9 @@ def _windows(truth: Truth, shift: Shift) -> dict[str, Any]:
 
     needs = []
     for need in truth.opportunities:
-        row: dict[str, Any] = {"id": need.id, "opens_s": seconds(need.opens_ns), "closes_s": seconds(need.closes_ns)}
+        opens = max(0, need.opens_ns)  # an assistant asked at time 0 makes a window before it, which no file can state
+        closes = max(opens + 1, need.closes_ns)
+        row: dict[str, Any] = {"id": need.id, "opens_s": seconds(opens), "closes_s": seconds(closes)}
         if need.acted_ns is not None:
             row["acted_s"] = seconds(need.acted_ns)
         row["intention"] = need.intention
