@@ -38,11 +38,14 @@ def prepare(folder: Path, sessions: int = SESSIONS) -> list[Path]:
         make(where / f"s{i:03}", ROWS, i, user="user")
         (where / "scenario.yaml").write_text(scenario(i), encoding="utf-8")
     runs = []
-    for name, agent in (("first", "random:rate=0.01"), ("second", "random:rate=0.02")):
+    for name, agent, latency in (
+        ("first", "random:rate=0.01", "profile:2s"),
+        ("second", "random:rate=0.02", "profile:5s"),
+    ):
         runs.append(folder / name)
         subprocess.run(
             [sys.executable, "-m", "simulator.cli", "run", str(folder / "corpus"), "--agent", agent, "--memory", "none",
-             "--clock", "modelled", "--latency", "profile:2s", "--out", str(runs[-1])],
+             "--clock", "modelled", "--latency", latency, "--out", str(runs[-1])],
             capture_output=True, check=True,
         )  # fmt: skip
     return runs

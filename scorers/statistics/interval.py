@@ -38,6 +38,7 @@ class Interval:
         unit: what was drawn: ``session`` or ``user``.
         n: how many of them.
         undefined: share of resamples without a figure, which were left out.
+        differing: of a difference, in how many clusters the two sides are not alike; None of a figure.
     """
 
     low: float
@@ -47,12 +48,15 @@ class Interval:
     unit: str
     n: int
     undefined: float = 0.0
+    differing: int | None = None
     level: float = LEVEL
 
     @property
     def few(self) -> bool:
-        """Whether it rests on so few clusters that it is too narrow."""
-        return self.n < ENOUGH
+        """Whether it rests on so few clusters that it is too narrow: where two sides are alike in all but three
+        sessions, these three are all it knows of how they differ.
+        """
+        return min(self.n, self.n if self.differing is None else self.differing) < ENOUGH
 
     def told(self) -> dict[str, Any]:
         """All of it, JSON-ready; what is as usual is left out."""
@@ -60,6 +64,8 @@ class Interval:
         said["n_sessions"] = self.n_sessions
         if self.unit != "session":
             said[f"n_{self.unit}s"] = self.n
+        if self.differing is not None:
+            said[f"n_{self.unit}s_differing"] = self.differing
         if self.few:
             said["few"] = True
         if self.undefined:

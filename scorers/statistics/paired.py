@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def differences(
             rest = without_b[name] - without_a[name]
             made[name] = _difference(
                 name, figures, drawn_b[name] - drawn_a[name], rest, swapped_b[name] - swapped_a[name],
-                np.stack([m.formula(a), m.formula(b)]), exact, clusters,
+                np.stack([m.formula(a), m.formula(b)]), exact, int((a != b).any(axis=1).sum()), clusters,
             )  # fmt: skip
     return [made[m.metric] for m in first]
 
@@ -96,6 +96,7 @@ def _difference(
     swapped: Floats,
     by_cluster: Floats,
     exact: bool,
+    differing: int,
     clusters: Clusters,
 ) -> Difference:
     first, second = (None if math.isnan(x) else x for x in figures)
@@ -106,7 +107,7 @@ def _difference(
     gap = second - first
     if len(clusters) > 1:
         pulls = np.where(np.isnan(without), 0.0, gap - without)
-    interval = _interval(gap, replicates, without, by_cluster, clusters)
+    interval = _interval(gap, replicates, without, differing, clusters)
     if len(clusters) < ENOUGH:
         why = f"{len(clusters)} {clusters.unit}{'s' if len(clusters) > 1 else ''}: a test needs {ENOUGH}"
         return Difference(name, first, second, gap, interval, None, why, False, None, by_cluster, pulls)
@@ -119,18 +120,13 @@ def _difference(
     return Difference(name, first, second, gap, interval, p, None, exact, least, by_cluster, pulls)
 
 
-def _interval(
-    gap: float, replicates: Floats, without: Floats, by_cluster: Floats, clusters: Clusters
-) -> Interval | str:
+def _interval(gap: float, replicates: Floats, without: Floats, differing: int, clusters: Clusters) -> Interval | str:
     if len(clusters) < 2:
         return "one session: nothing to resample"
-    if (
-        gap == 0
-        and np.array_equal(by_cluster[0], by_cluster[1], equal_nan=True)
-        and not np.nan_to_num(replicates).any()
-    ):
-        return Interval(0.0, 0.0, "same", clusters.n_sessions, clusters.unit, len(clusters))
-    return bca(gap, replicates, without, clusters)
+    if differing == 0:
+        return Interval(0.0, 0.0, "same", clusters.n_sessions, clusters.unit, len(clusters), differing=0)
+    found = bca(gap, replicates, without, clusters)
+    return found if isinstance(found, str) else replace(found, differing=differing)
 
 
 def _tie(figures: tuple[float, float]) -> float:

@@ -19,6 +19,10 @@ COMMANDS = {
     "run": ("simulator.cli.run:run", "Play one agent over recorded sessions and score it."),
     "score": ("simulator.cli.score:score", "Score a run again from its logs and its truth, without its agent."),
     "explain": ("simulator.cli.explain:explain", "Say of each offer and each need of a run why it counted as it did."),
+    "compare": (
+        "simulator.cli.compare:compare",
+        "Compare runs session by session: differences, intervals, tests, which sessions make them.",
+    ),
     "record": ("simulator.cli.record:record", "Record this screen into a session, until Ctrl-C."),
     "live": ("simulator.cli.live:live", "Play this screen into an agent, now, and record it."),
     "dataset": ("simulator.cli.dataset:dataset", "Import, check and describe recordings."),

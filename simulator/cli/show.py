@@ -12,6 +12,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from scorers.headlines import HEADLINES
 from simulator.cli.speak import plain
 from simulator.runs.folder import read_run
 
@@ -19,13 +20,6 @@ __all__ = ["HEADLINES", "ScoreTable", "invalid", "number"]
 
 Scores = Mapping[str, Any]
 
-HEADLINES = {
-    "stream": ("F1_rt", "timely_utility", "unwanted_per_hour", "scheduled_latency@p95", "P_rt", "R_rt", "F1_seen",
-               "F1_instant", "deadline_attainment@5", "lead_s", "S_rt", "restraint", "age_of_information", "coverage"),
-    "moments": ("accuracy", "precision", "recall", "F1", "trigger_rate", "intention_accuracy", "semantic_similarity",
-                "scheduled_latency@p95"),
-    "trajectory": ("S_final", "F1_avg", "FPS_norm", "P", "R", "FPS", "scheduled_latency@p95"),
-}  # fmt: skip
 CLASSES = ("on_time", "redundant", "stale", "early", "wrong_content", "false_alarm")
 OFFERS = (*CLASSES, "held_back")
 """Every delivered offer is one of these."""

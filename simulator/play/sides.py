@@ -1,0 +1,135 @@
+"""The sides of a comparison: run folders with their scores, several seeds of one choice taken together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scorers.base import scorers
+from simulator.core.errors import InputError, UsageError, quote
+from simulator.play.assemble import as_path
+from simulator.play.scoring import read_scores, score_folder
+from simulator.runs.folder import digest, read_run
+
+__all__ = ["Run", "Side", "sides"]
+
+_OF_A_SEED = ("seed", "truth")  # what is drawn of a truth (moments) is drawn by the seed
+Told = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run folder.
+
+    Attributes:
+        scores: as ``scores.json`` has them, or computed again where that is missing, older than this version, or of a
+            run that did not come to its end.
+        units: by key, the header of the unit's log.
+        faults: why its figures should not be used: interrupted, INVALID, units that were not played.
+    """
+
+    folder: Path
+    scores: Told
+    units: Mapping[str, Told]
+    faults: tuple[str, ...]
+
+    @property
+    def seed(self) -> int:
+        """Of its draws."""
+        return int(next(iter(self.units.values()))["seed"])
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One run, or several that differ in their seed alone, in order of the seed."""
+
+    name: str
+    runs: tuple[Run, ...]
+
+    def units(self) -> Iterator[tuple[str, int, Run]]:
+        """Key, seed and run of each unit."""
+        for run in self.runs:
+            for key in run.units:
+                yield key, run.seed, run
+
+    @property
+    def faults(self) -> list[str]:
+        """Of all its runs."""
+        return [fault for run in self.runs for fault in run.faults]
+
+
+def sides(paths: Sequence[str | Path]) -> list[Side]:
+    """The sides that folders hold: each a run, or a folder of runs. Runs of a folder that differ in their seed alone
+    are one side, others are sides of their own, in order of name.
+
+    Raises:
+        InputError: a folder that holds no run.
+        UsageError: fewer than two sides, or two runs of one seed on a side.
+    """
+    found: list[tuple[Path, list[Path]]] = []
+    for path in (as_path("run", p) for p in paths):
+        inner = [] if (path / "run.json").exists() else sorted(f.parent for f in path.glob("*/run.json"))
+        found += [(path, group) for group in _groups(inner)] if inner else [(path, [path])]
+    if len(found) < 2:
+        raise UsageError(f"a comparison takes two runs or more, and {quote(paths[0])} is one; name another")
+    alone = [group[0] if len(group) == 1 else path for path, group in found]
+    names = [path.resolve().name for path in alone]
+    if len(set(names)) < len(names):
+        names = [str(path) for path in alone]
+    made = [Side(name, _by_seed(group)) for name, (_, group) in zip(names, found, strict=True)]
+    return [side if names.count(side.name) == 1 else Side(f"{side.name}#{n}", side.runs) for n, side in enumerate(made)]
+
+
+def _groups(folders: Sequence[Path]) -> list[list[Path]]:
+    """Runs that are the same but for their seed."""
+    groups: dict[str, list[Path]] = {}
+    for folder in folders:
+        resolved = read_run(folder)["resolved"]
+        same = {key: {k: v for k, v in unit.items() if k not in _OF_A_SEED} for key, unit in resolved.items()}
+        groups.setdefault(digest(same), []).append(folder)
+    return list(groups.values())
+
+
+def _by_seed(folders: Sequence[Path]) -> tuple[Run, ...]:
+    runs = sorted((_run(folder) for folder in folders), key=lambda r: (r.seed, r.folder))
+    for a, b in itertools.pairwise(runs):
+        if a.seed == b.seed:
+            raise UsageError(f"{a.folder} and {b.folder} are the same run of one seed, {a.seed}; name one of them")
+    return tuple(runs)
+
+
+def _run(folder: Path) -> Run:
+    told = read_run(folder)
+    if not told["resolved"]:
+        raise InputError(folder / "run.json", "no unit of this run has been played yet")
+    scores = read_scores(folder)
+    if scores is None or _outdated(scores):
+        scores = score_folder(folder, save=False)
+    return Run(folder, scores, told["resolved"], tuple(_faults(folder, told, scores)))
+
+
+def _outdated(scores: Told) -> bool:
+    """Whether scores.json was written by another version: without parts, or by other formulas."""
+    if not any(unit.get("parts") for unit in scores["units"].values()):
+        return True
+    try:
+        versions = {
+            name: {m.name: m.version for m in scorers.make(name).metrics}
+            for name in sorted({detail["scorer"] for detail in scores["details"].values()})
+        }
+    except (UsageError, KeyError):  # by a scorer that is not installed here
+        return True
+    return any(versions[d["scorer"]].get(m) != d["version"] for m, d in scores["details"].items())
+
+
+def _faults(folder: Path, told: Told, scores: Told) -> Iterator[str]:
+    if told["status"] != "done":
+        yield f"{folder.name} did not come to its end (status {quote(told['status'])})"
+    for key, unit in told["units"].items():
+        for reason in (unit.get("audit") or {}).get("invalid") or ():
+            yield f"{folder.name}, unit {key}, is INVALID: {reason}"
+    if told["status"] == "done" and (n := scores["counts"].get("interrupted", 0)):
+        yield f"{folder.name}: {n} units were interrupted"
