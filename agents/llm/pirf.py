@@ -2,7 +2,9 @@
 
 One call a frame with the last K = 10 frames, the profile, the threads and what was done before: CREATE a thread, RESUME
 a suspended one, UPDATE the active one, or IDLE (noise). Apart from that it may delete a thread that is done, dropped or
-wrong (reflection). Source: arXiv 2603.08013, as far as it is public; the prompts are ours.
+wrong: reflection. The paper calls that independent of the action, and counts one call a frame: so by default it is a
+field of the same answer, and ``reflection=call`` asks for it in a call of its own, which costs a second call at each
+frame that finds threads. Source: arXiv 2603.08013, as far as it is public; the prompts are ours.
 """
 
 from __future__ import annotations
@@ -10,22 +12,25 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from agents.base import agents
 from agents.llm.aliases import read_intention
-from agents.llm.ask import UNREAD, Asking, strategy
+from agents.llm.ask import UNREAD, Asking, Question, strategy
 from agents.llm.history import duration
 from agents.llm.parse import json_objects
 from memory.base import one_line
-from simulator.core.errors import UsageError
+from simulator.core.errors import UsageError, nearest, quote
 from simulator.core.protocols import Meter
 from simulator.core.types import Decision, Observation, Offer
 
-__all__ = ["ACTIONS", "Action", "Pirf", "Thread", "read_action"]
+__all__ = ["ACTIONS", "REFLECTIONS", "Action", "Pirf", "Thread", "read_action", "read_reflection"]
 
+REFLECTIONS = ("field", "call")
 ACTIONS = ("CREATE", "RESUME", "UPDATE", "IDLE")
+_DELETE = '"delete_intent_id": "an id, or null", '
+_NO = {"reflection": "", "delete": ""}
 _FIELD = {
     "action": re.compile(r"\baction\b[\"'*: ]{1,8}\W{0,4}(CREATE|RESUME|UPDATE|IDLE)\b", re.IGNORECASE),
     "intent_id": re.compile(r"(?<!delete_)\bintent[_ ]id\b[\"'*: ]{1,8}\W{0,4}(T?\d{1,6})\b", re.IGNORECASE),
@@ -66,16 +71,21 @@ class Pirf(Asking):
 
     Args:
         frames: how many frames it is shown, with the one at hand.
+        reflection: how it says which thread is over: as a ``field`` of the action's answer, or asked in a ``call`` of
+            its own after the action's (none while there is no thread). Both calls are charged.
         modality: see ``Asking``.
         common: see ``Asking``.
     """
 
-    PARTS: ClassVar[tuple[str, ...]] = ("task_pirf",)
+    PARTS: ClassVar[tuple[str, ...]] = ("task_pirf", "pirf_reflection", "task_pirf_reflect")
 
-    def __init__(self, *, modality: str = "image", frames: int = 10, **common: Any) -> None:
+    def __init__(self, *, modality: str = "image", frames: int = 10, reflection: str = "field", **common: Any) -> None:
+        if reflection not in REFLECTIONS:
+            raise UsageError(f"reflection {quote(reflection)} is unknown; {nearest(reflection, REFLECTIONS)}")
         if not 1 <= frames <= 600:
             raise UsageError(f"frames: from 1 to 600 frames are wanted, not {frames}")
         super().__init__(modality=modality, frames=0 if modality == "text" else frames - 1, **common)
+        self._in_field = reflection == "field"
         self._threads: dict[str, Thread] = {}
         self._active: str | None = None
         self._made = 0
@@ -87,13 +97,29 @@ class Pirf(Asking):
         with meter.stage("build"):
             now_ns = observation.snapshot.captured_ns
             values = {"intentions": self.named, "threads": self._listed(), "steps": self._done(now_ns)}
-            messages = question.messages(self.prompts.fill("task_pirf", values))
-        reply = await self.chat(messages, meter, schema=_schema(self.intentions))
+            also = (
+                {"reflection": self.prompts.fill("pirf_reflection", {}), "delete": _DELETE} if self._in_field else _NO
+            )
+            messages = question.messages(self.prompts.fill("task_pirf", {**values, **also}))
+        reply = await self.chat(messages, meter, schema=_schema(self.intentions, delete=self._in_field))
         with meter.stage("parse"):
             action = read_action(reply.text, self.intentions)
             if action is None:
                 return Decision(unparsed=True)
-            return self._act(action, now_ns, meter)
+        if not self._in_field:  # the threads stay as they were until both are answered
+            action = replace(action, delete=await self._reflection(question, values, meter) if self._threads else None)
+        return self._act(action, now_ns, meter)
+
+    async def _reflection(self, question: Question, values: Mapping[str, str], meter: Meter) -> str | None:
+        """The thread that is over, asked for by itself; None for none, and for an answer that cannot be read."""
+        with meter.stage("build"):
+            messages = question.messages(self.prompts.fill("task_pirf_reflect", values))
+        reply = await self.chat(messages, meter, schema=_REFLECTION_SCHEMA)
+        with meter.stage("parse"):
+            known, name = read_reflection(reply.text)
+            if not known:
+                meter.note("reflection_unread")
+            return name
 
     async def finish(self, observation: Observation) -> Decision:
         """The threads that are left, once more in their last words; nobody is asked."""
@@ -162,18 +188,27 @@ def _offer(thread: Thread) -> Offer:
     return Offer(thread.category or UNREAD, thread.intent, thread=thread.name)
 
 
-def _schema(intentions: Sequence[str]) -> Mapping[str, Any]:
-    text, null = {"type": "string"}, {"type": "null"}
-    maybe = {"anyOf": [text, null]}
+_TEXT: Mapping[str, Any] = {"type": "string"}
+_MAYBE: Mapping[str, Any] = {"anyOf": [_TEXT, {"type": "null"}]}
+
+
+def _object(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+_REFLECTION_SCHEMA = _object({"delete_intent_id": _MAYBE, "why": _TEXT})
+
+
+def _schema(intentions: Sequence[str], *, delete: bool) -> Mapping[str, Any]:
     fields = {
         "action": {"type": "string", "enum": list(ACTIONS)},
-        "intent_id": maybe,
-        "intent": maybe,
-        "category": {"anyOf": [{"type": "string", "enum": list(intentions)}, null]},
-        "delete_intent_id": maybe,
-        "why": text,
+        "intent_id": _MAYBE,
+        "intent": _MAYBE,
+        "category": {"anyOf": [{"type": "string", "enum": list(intentions)}, {"type": "null"}]},
+        **({"delete_intent_id": _MAYBE} if delete else {}),
+        "why": _TEXT,
     }
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    return _object(fields)
 
 
 def read_action(text: str, intentions: Sequence[str]) -> Action | None:
@@ -187,6 +222,16 @@ def read_action(text: str, intentions: Sequence[str]) -> Action | None:
         return _action(found, intentions, "json")
     fields = {name: match[1] for name, pattern in _FIELD.items() if (match := _last(pattern, text)) is not None}
     return _action(fields, intentions, "fields") if "action" in fields else None
+
+
+def read_reflection(text: str) -> tuple[bool, str | None]:
+    """Whether an answer says which thread is over, and which: the last JSON object that does, else a field in text."""
+    text = text[-50_000:]
+    found = [one["delete_intent_id"] for one in json_objects(text) if "delete_intent_id" in one]
+    if found:
+        return True, _name(found[-1])
+    match = _last(_FIELD["delete_intent_id"], text)
+    return match is not None, None if match is None else _name(match[1])
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

@@ -312,6 +312,56 @@ async def test_pirf_creates_updates_resumes_and_deletes_threads() -> None:
     assert "deleted T2" in asked(model, 6)[1]
 
 
+async def test_pirf_reflects_in_a_call_of_its_own_where_that_is_wanted() -> None:
+    told = in_turn(
+        act("CREATE", intent="find a train", category="Information Lookup"),
+        act("CREATE", intent="fix it", category="Error Correction"),
+        '{"delete_intent_id": "T1", "why": "booked"}',
+        act("IDLE", delete_intent_id="T2"),
+        "none of them is over",
+        act("UPDATE", intent="fix the empty list"),
+        '{"delete_intent_id": null}',
+    )
+    model = FakeModel(told)
+    agent = Pirf(model=model, reflection="call")
+    frames = [frame(i) for i in range(4)]
+    meters, decisions = [], list[Decision]()
+    for i in range(4):
+        observation = at(frames[: i + 1])
+        decisions.append(await agent.decide(observation))
+        meters.append(meter_of(observation))
+    assert [d.retracted for d in decisions] == [(), ("T1",), (), ()]
+    assert [[o.thread for o in d.offers] for d in decisions] == [["T1"], ["T2"], [], ["T2"]]
+    assert [m.notes.get("reflection_unread", 0) for m in meters] == [0, 0, 1, 0]
+    assert len(model.schemas) == 7, "no threads, no second call"
+    task, second = asked(model, 1)[1], asked(model, 2)[1]
+    assert "delete_intent_id" not in task
+    assert "Take exactly one action" not in second
+    assert "T1 (active): find a train" in second, "what it reflects on is the list before the action"
+    assert "T2" not in second
+    assert "delete_intent_id" in second
+    frames_of = [[word for word in asked(model, n)[1].split() if word.endswith(".webp>")] for n in (1, 2)]
+    assert frames_of[0] == frames_of[1] != []
+
+
+async def test_a_reflection_that_fails_leaves_the_threads_as_they_were() -> None:
+    told = iter([act("CREATE", intent="find a train"), act("CREATE", intent="fix it"), None, act("IDLE"), "{}"])
+
+    def answer(*given: Any) -> str:
+        said = next(told)
+        if said is None:
+            raise EndpointError("server", "busy")
+        return said
+
+    agent = Pirf(model=FakeModel(answer), reflection="call")
+    frames = [frame(i) for i in range(3)]
+    await agent.decide(at(frames[:1]))
+    with pytest.raises(EndpointError):
+        await agent.decide(at(frames[:2]))
+    await agent.decide(at(frames))
+    assert [o.text for o in (await agent.finish(at(frames))).offers] == ["find a train"]
+
+
 async def test_pirf_sees_the_last_ten_frames_that_differ() -> None:
     model = FakeModel(act("IDLE"))
     frames = [frame(i, str(i // 2)) for i in range(40)]
@@ -336,6 +386,7 @@ def test_actions_are_read_from_fields_in_text_too() -> None:
     "spec",
     ["zero-shot:modality=smell", "zero-shot:frames=2", "zero-shot:stages=3", "zero-shot:form=verse",
      "zero-shot:budget=3", "zero-shot:personas=nowhere", "zero-shot:recall=-1", "self-consistency:k=0", "pirf:frames=0",
+     "pirf:reflection=both",
      "naive:frames=0", "zero-shot:prompts=/nowhere", "zero-shot:model=gpt", "cot:k=3"],
 )  # fmt: skip
 def test_parameters_that_cannot_be_are_refused(spec: str) -> None:
