@@ -42,6 +42,12 @@ dataset.command(
     name="audit",
     help="Ask a person about annotated events, and say how far they agree with the annotator.",
 )
+dataset.command(
+    "simulator.cli.answers:answers", name="answers", help="Count and judge model answers that ProactiveBench stored."
+)
+dataset.command(
+    "simulator.cli.judge_cases:judge_cases", name="judge-cases", help="Score a judge of proposals on labelled cases."
+)
 dataset.command("simulator.cli.release:release", name="release", help="Make a session ready to be passed on.")
 dataset.command("simulator.cli.submission:submission", name="submission", help="Write a run as PIRA-Bench takes it.")
 dataset.command("simulator.cli.noise:noise", name="noise", help="Put noise into scenarios, beside clean twins.")

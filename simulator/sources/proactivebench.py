@@ -198,7 +198,8 @@ def _truth(
             ledger.add("noted", f"observations without a proposal, task_status {said} (not asked)")
             continue
         query = " / ".join(row.proposals)
-        moments.append({"t_s": opens, "positive": row.accepted, **({"query": query} if row.accepted else {})})
+        known = {"intention": CATEGORY, "query": query} if row.accepted else {}
+        moments.append({"t_s": opens, "positive": row.accepted, **known})
         if row.accepted:
             needs.append({"opens_s": opens, "closes_s": closes, "intention": CATEGORY, "query": query})
             ledger.add("noted", "observations with a proposal that people accepted (a need)")
