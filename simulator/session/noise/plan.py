@@ -40,7 +40,7 @@ class Options:
     Attributes:
         rate: share of the noisy session's rows that are noise, 0 to 0.9.
         seed: of all draws.
-        kinds: which kinds, as often each.
+        kinds: which kinds, about as many rows of each.
         spare_windows: no noise inside windows of need.
 
     Raises:
@@ -121,21 +121,16 @@ def draw(allowed: Sequence[int], n: int, options: Options, session: str) -> list
     seed = options.seed
     ordered = sorted(allowed, key=lambda i: (draw_u64(seed, "noise", session, "place", i), i))
     drawn: list[tuple[int, int, int, str]] = []
+    so_far = dict.fromkeys(options.kinds, 0)  # the next one is of the kind of which there is least
     left = n
     while left:
         k = len(drawn)
         rows = min(left, _LEAST + below(_MOST - _LEAST + 1, seed, "noise", session, "rows", k))
-        kind = _kind(k, options, session)
+        kind = min(options.kinds, key=lambda kind: (so_far[kind], draw_u64(seed, "noise", session, "kind", k, kind)))
+        so_far[kind] += rows
         drawn.append((ordered[k % len(ordered)], k, rows, kind))
         left -= rows
     return [Stretch(i, place, rows, kind) for i, (place, _, rows, kind) in enumerate(sorted(drawn))]
-
-
-def _kind(k: int, options: Options, session: str) -> str:
-    """The kinds come in rounds, each once a round in drawn order, so that few stretches hold all of them."""
-    turn, at = divmod(k, len(options.kinds))
-    order = sorted(options.kinds, key=lambda kind: (draw_u64(options.seed, "noise", session, "kind", turn, kind), kind))
-    return order[at]
 
 
 def n_interrupted(truth: Truth, points_ns: Sequence[int]) -> int:
