@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
 
+import pytest
+
 from scorers.base import Unit, score_run
 from simulator.core.intentions import INTENTIONS
 from simulator.core.rng import below, unit
@@ -38,11 +40,17 @@ def _day() -> tuple[Opportunity, ...]:
 
 TRUTH: Truth = truth(DAY, _day())
 OPEN = {tick: n for n in TRUTH.opportunities for tick in range(-(-n.opens_ns // SECOND), -(-n.closes_ns // SECOND))}
+FIRST = {-(-n.opens_ns // SECOND) for n in TRUTH.opportunities}
 LAST = {tick for n in TRUTH.opportunities for tick in [(n.closes_ns - 1) // SECOND]}
 
 
 def oracle(tick: int) -> Sequence[str]:
     return (OPEN[tick].intention,) if tick in OPEN else ()
+
+
+def said_at(ticks: set[int], what: Sequence[str] | None = None) -> Callable[[int], Sequence[str]]:
+    """Speaks at these ticks: what the oracle would, or something else."""
+    return lambda tick: (oracle(tick) if what is None else what) if tick in ticks else ()
 
 
 def lognormal(median_s: float) -> Callable[[int], int]:
@@ -65,8 +73,17 @@ def test_utility_of_an_oracle_falls_with_its_latency() -> None:
     assert found[-1] < found[0] / 3
 
 
+PROFILES = ("timely_utility", "timely_utility@quiet", "timely_utility@eager")
+
+
 def test_silence_is_worth_nothing() -> None:
-    assert instant(lambda tick: ())["timely_utility"] == 0
+    assert [instant(lambda tick: ())[name] for name in PROFILES] == [0, 0, 0]
+
+
+def test_an_oracle_without_latency_reaches_the_printed_ceiling() -> None:
+    found = instant(said_at(FIRST))
+    assert found["timely_utility"] == pytest.approx(found["timely_utility@ceiling"])
+    assert found["F1_rt"] == 1
 
 
 def test_random_help_is_worth_less_than_silence() -> None:
@@ -79,11 +96,14 @@ def test_always_speaking_is_worth_far_less() -> None:
 
 
 def test_waiting_for_the_end_of_the_window_is_worth_less_than_speaking_at_once() -> None:
-    late = instant(lambda tick: oracle(tick) if tick in LAST else ())
-    assert 0 < late["timely_utility"] < instant(oracle)["timely_utility"]
+    late, at_once = (instant(said_at(ticks)) for ticks in (LAST, FIRST))
+    for name in PROFILES:
+        assert 0 < late[name] < at_once[name]
+    assert late["F1_rt"] == at_once["F1_rt"], "by counts alone one could not tell"
 
 
 def test_naming_every_intention_is_worth_less_than_silence_in_every_profile() -> None:
-    found = instant(lambda tick: INTENTIONS if tick in OPEN else ())
-    assert found["R_rt"] > 0.9
-    assert all(found[name] < 0 for name in ("timely_utility", "timely_utility@quiet", "timely_utility@eager"))
+    for ticks in (set(OPEN), FIRST):
+        found = instant(said_at(ticks, INTENTIONS))
+        assert found["R_rt"] > 0.9
+        assert all(found[name] < 0 for name in PROFILES)
