@@ -76,11 +76,16 @@ def sides(paths: Sequence[str | Path]) -> list[Side]:
     if len(found) < 2:
         raise UsageError(f"a comparison takes two runs or more, and {quote(paths[0])} is one; name another")
     alone = [group[0] if len(group) == 1 else path for path, group in found]
-    names = [path.resolve().name for path in alone]
-    if len(set(names)) < len(names):
-        names = [str(path) for path in alone]
+    names = _short([path.resolve() for path in alone])
     made = [Side(name, _by_seed(group)) for name, (_, group) in zip(names, found, strict=True)]
     return [side if names.count(side.name) == 1 else Side(f"{side.name}#{n}", side.runs) for n, side in enumerate(made)]
+
+
+def _short(paths: Sequence[Path]) -> list[str]:
+    """The ends of the paths that tell them apart."""
+    longest = max(len(path.parts) for path in paths)
+    tries = (["/".join(path.parts[-n:]) for path in paths] for n in range(1, longest + 1))
+    return next((names for names in tries if len(set(names)) == len(names)), [path.name for path in paths])
 
 
 def _groups(folders: Sequence[Path]) -> list[list[Path]]:
