@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import switch
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError, UsageError
 
@@ -23,16 +24,12 @@ _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the la
 _Modality = Literal["text", "image", "both"]
 
 
-def _switch(help_: str) -> Parameter:
-    return Parameter(help=help_, negative="")
-
-
 def annotate(
     sessions: Annotated[list[Path], Parameter(help="Recorded sessions, or folders of many.")],
     /,
     *,
     model: Annotated[str | None, Parameter(help="The model to ask, as its server calls it.")] = None,
-    rules: Annotated[bool, _switch("No model: assistants known by application and title, for 30 s.")] = False,
+    rules: Annotated[bool, switch("No model: assistants known by application and title, for 30 s.")] = False,
     base_url: Annotated[
         str | None, Parameter(help="Its OpenAI-compatible server; default OPENAI_BASE_URL. The key: OPENAI_API_KEY.")
     ] = None,
@@ -50,10 +47,10 @@ def annotate(
     prompts: Annotated[Path | None, Parameter(help="A folder with an event.md and intent.md of your own.")] = None,
     rules_file: Annotated[Path | None, Parameter(help="For --rules: an assistants.yaml of your own.")] = None,
     cassette: Annotated[Path | None, Parameter(help="Replay the answers kept in this file, without a server.")] = None,
-    record: Annotated[bool, _switch("Ask the server, and keep its answers in --cassette.")] = False,
-    again: Annotated[bool, _switch("Ask again about events that could not be read.")] = False,
+    record: Annotated[bool, switch("Ask the server, and keep its answers in --cassette.")] = False,
+    again: Annotated[bool, switch("Ask again about events that could not be read.")] = False,
     apply: Annotated[
-        bool, _switch("Copy what is said into empty columns of the events, so that it becomes the truth of runs.")
+        bool, switch("Copy what is said into empty columns of the events, so that it becomes the truth of runs.")
     ] = False,
     json: _Json = False,
 ) -> int:

@@ -9,13 +9,10 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from simulator.cli.options import ModelOptions
+from simulator.cli.parameters import option, switch
 from simulator.cli.record import new_folder
 
 __all__ = ["LiveOptions", "live"]
-
-
-def _option(help_: str) -> Parameter:
-    return Parameter(help=help_)
 
 
 @Parameter(name="*")
@@ -23,28 +20,26 @@ def _option(help_: str) -> Parameter:
 class LiveOptions:
     """The options of ``proact live``."""
 
-    agent: Annotated[str, _option("Name or path.py:Class, with parameters.")] = "prior"
-    memory: Annotated[str, _option("none, window, rag, graph, personas.")] = "rag"
-    past: Annotated[Path | None, _option("A scenario whose person, profile and history the agent gets.")] = None
-    user: Annotated[str | None, _option("Whose screen it is; default: as the past says.")] = None
+    agent: Annotated[str, option("Name or path.py:Class, with parameters.")] = "prior"
+    memory: Annotated[str, option("none, window, rag, graph, personas.")] = "rag"
+    past: Annotated[Path | None, option("A scenario whose person, profile and history the agent gets.")] = None
+    user: Annotated[str | None, option("Whose screen it is; default: as the past says.")] = None
     for_: Annotated[str | None, Parameter(name="--for", help="How long, such as 10m; default: until Ctrl-C.")] = None
-    period: Annotated[str, _option("Time from one look to the next.")] = "1s"
-    monitor: Annotated[int | None, _option("The monitor that is watched, from 1; default: the first.")] = None
-    exclude: Annotated[Path | None, _option("A YAML file of what is left out, on top of the built-in list.")] = None
-    screen_command: Annotated[str | None, _option('Writes a picture to its stdout, such as "grim -t ppm -".')] = None
-    budget: Annotated[str | None, _option("How large the recording may become, such as 2GB.")] = None
-    keep_free: Annotated[str, _option("What is left free on the disk.")] = "500MB"
-    portal: Annotated[bool, Parameter(help="Capture through the desktop's sharing dialog.", negative="")] = False
-    policy: Annotated[str | None, _option("When the agent is slower than the screen: latest_only, overlap:4, ….")] = (
-        None
-    )
-    gate: Annotated[str | None, _option("What of repeated offers is shown: standard, off or window:30s.")] = None
-    timeout: Annotated[str, _option("Limit of one decision.")] = "60s"
-    window: Annotated[str | None, _option("How far back the history view reaches, such as 5min.")] = None
-    seed: Annotated[int | None, _option("Seed of the agent's chance.")] = None
-    fallback: Annotated[Path | None, _option("A recording to play, visibly, where the screen cannot be had.")] = None
-    yes: Annotated[bool, Parameter(help="The text on what is recorded was read: do not ask.", negative="")] = False
-    json: Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")] = False
+    period: Annotated[str, option("Time from one look to the next.")] = "1s"
+    monitor: Annotated[int | None, option("The monitor that is watched, from 1; default: the first.")] = None
+    exclude: Annotated[Path | None, option("A YAML file of what is left out, on top of the built-in list.")] = None
+    screen_command: Annotated[str | None, option('Writes a picture to its stdout, such as "grim -t ppm -".')] = None
+    budget: Annotated[str | None, option("How large the recording may become, such as 2GB.")] = None
+    keep_free: Annotated[str, option("What is left free on the disk.")] = "500MB"
+    portal: Annotated[bool, switch("Capture through the desktop's sharing dialog.")] = False
+    policy: Annotated[str | None, option("When the agent is slower than the screen: latest_only, overlap:4, ….")] = None
+    gate: Annotated[str | None, option("What of repeated offers is shown: standard, off or window:30s.")] = None
+    timeout: Annotated[str, option("Limit of one decision.")] = "60s"
+    window: Annotated[str | None, option("How far back the history view reaches, such as 5min.")] = None
+    seed: Annotated[int | None, option("Seed of the agent's chance.")] = None
+    fallback: Annotated[Path | None, option("A recording to play, visibly, where the screen cannot be had.")] = None
+    yes: Annotated[bool, switch("The text on what is recorded was read: do not ask.")] = False
+    json: Annotated[bool, switch("One JSON record a line on stdout, the last one 'done'.")] = False
 
 
 def live(

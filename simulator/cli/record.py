@@ -9,17 +9,10 @@ from typing import Annotated
 
 from cyclopts import Parameter, Token
 
+from simulator.cli.parameters import option, switch
 from simulator.core.errors import UsageError
 
 __all__ = ["Options", "new_folder", "record"]
-
-
-def _option(help_: str) -> Parameter:
-    return Parameter(help=help_)
-
-
-def _switch(help_: str) -> Parameter:
-    return Parameter(help=help_, negative="")
 
 
 @Parameter(name="*")
@@ -28,24 +21,24 @@ class Options:
     """The options of ``proact record``."""
 
     for_: Annotated[str | None, Parameter(name="--for", help="How long, such as 10m. Default: until Ctrl-C.")] = None
-    period: Annotated[str, _option("Time from one look to the next.")] = "1s"
+    period: Annotated[str, option("Time from one look to the next.")] = "1s"
     monitor: Annotated[
         list[int] | None, Parameter(help="A monitor's number, from 1; may be given several times. Default: all.",
                                     negative="")
     ] = None  # fmt: skip
-    exclude: Annotated[Path | None, _option("YAML file of what is left out, on top of the built-in list.")] = None
-    user: Annotated[str, _option("Whose session it is.")] = "user"
-    screen_command: Annotated[
-        str | None, _option('A command that writes a picture to its stdout: "grim -t ppm -".')
-    ] = None
-    portal: Annotated[bool, _switch("Through the desktop's sharing dialog (GNOME and KDE on Wayland).")] = False
-    budget: Annotated[str | None, _option("How large the session may become, such as 2GB.")] = None
-    keep_free: Annotated[str, _option("What is left free on the disk.")] = "500MB"
+    exclude: Annotated[Path | None, option("YAML file of what is left out, on top of the built-in list.")] = None
+    user: Annotated[str, option("Whose session it is.")] = "user"
+    screen_command: Annotated[str | None, option('A command that writes a picture to its stdout: "grim -t ppm -".')] = (
+        None
+    )
+    portal: Annotated[bool, switch("Through the desktop's sharing dialog (GNOME and KDE on Wayland).")] = False
+    budget: Annotated[str | None, option("How large the session may become, such as 2GB.")] = None
+    keep_free: Annotated[str, option("What is left free on the disk.")] = "500MB"
     screener: Annotated[
-        str | None, _option("Address and model that look at pictures: http://127.0.0.1:8000/v1,qwen.")
+        str | None, option("Address and model that look at pictures: http://127.0.0.1:8000/v1,qwen.")
     ] = None
-    yes: Annotated[bool, _switch("What is recorded has been read: do not ask.")] = False
-    json: Annotated[bool, _switch("One JSON record a line on stdout, the last one 'done'.")] = False
+    yes: Annotated[bool, switch("What is recorded has been read: do not ask.")] = False
+    json: Annotated[bool, switch("One JSON record a line on stdout, the last one 'done'.")] = False
 
 
 def new_folder(kind: type, words: Sequence[Token]) -> Path:
