@@ -31,6 +31,9 @@ dataset.command(
     name="generate",
     help="Make up users with known habits: sessions, scenarios, histories.",
 )
+dataset.command(
+    "simulator.cli.split:split", name="split", help="Split users' time into history and evaluation; check a split."
+)
 dataset.command("simulator.cli.sessions:status", name="status", help="Say how a recording is doing.")
 dataset.command("simulator.cli.sessions:compact", name="compact", help="Make a session smaller, pixels unchanged.")
 dataset.command("simulator.cli.privacy:privacy", name="privacy", help="Find, redact and review what is private.")

@@ -21,6 +21,7 @@ from simulator.session.opportunities import Labeller, label_events, questions
 from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
 from simulator.session.segmentation import Segmenter
+from simulator.session.split_cut import Blocks
 from simulator.session.store import Writer, image_path
 from simulator.session.truth import Assist
 from simulator.sources.foreign import Foreign, ForeignEvent, Ledger, Shot
@@ -95,12 +96,16 @@ class Stretch:
         inside.clear()
 
     def cut_at(self, utc_ns: int) -> tuple[Stretch, Stretch] | None:
-        """Two stretches, cut at the first event or shot from then on; None if nothing would be left on a side."""
-        starts = sorted({e.start_ns for e in self.events if e.start_ns >= utc_ns} or {utc_ns})
-        k = next((i for i, s in enumerate(self.shots) if s.utc_ns + s.precision_ns > starts[0]), len(self.shots))
+        """Two stretches, cut at the first event from then on that may begin a part (``simulator.session.split_cut``).
+
+        None if nothing would be left on a side.
+        """
+        spans = [(e.start_ns, e.end_ns or e.start_ns, e.assistance) for e in self.events]
+        blocks = Blocks([(a, b) for a, b, _ in spans], [(a, b) for a, b, assistance in spans if assistance])
+        at = blocks.first_of(utc_ns, (start for start, _, _ in spans))
+        k = next((i for i, s in enumerate(self.shots) if s.utc_ns + s.precision_ns > at), len(self.shots))
         if k in (0, len(self.shots)):
             return None
-        at = starts[0]
         early = [e for e in self.events if e.start_ns < at]
         late = [e for e in self.events if e.start_ns >= at]
         return (

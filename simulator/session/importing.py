@@ -37,7 +37,7 @@ from simulator.sources.lifetrace_db import plain
 
 __all__ = ["FORMATS", "Images", "Line", "Report", "import_"]
 
-VERSION = 1  # of the importer: part of what tells an import from another
+VERSION = 2  # of the importer: part of what tells an import from another
 
 
 def import_(

@@ -14,6 +14,7 @@ from simulator.session.history import first_query
 from simulator.session.import_session import Pictures, Stretch, history_lines, write_session
 from simulator.session.importing_account import ACCOUNT, Report, write_new
 from simulator.session.quality import Sieve
+from simulator.session.split_cut import located
 from simulator.sources.foreign import Foreign
 from simulator.sources.lifetrace import period_ns
 
@@ -149,17 +150,11 @@ def sieve(foreign: Foreign, stretches: Sequence[Stretch], *, pictures: bool) -> 
 
 def _split(stretches: list[Stretch], share: float) -> tuple[list[Stretch], int]:
     """Stretches with the one at the split cut in two at an event's start, and the index of the first evaluated."""
-    left = round(share * sum(s.end_ns - s.start_ns for s in stretches))
-    for i, stretch in enumerate(stretches):
-        length = stretch.end_ns - stretch.start_ns
-        if left >= length:
-            left -= length
-            continue
-        cut = stretch.cut_at(stretch.start_ns + left) if left > 0 else None
-        if cut is None:
-            return stretches, i
-        return [*stretches[:i], *cut, *stretches[i + 1 :]], i + 1
-    return stretches, len(stretches)
+    i, offset = located([s.end_ns - s.start_ns for s in stretches], share)
+    if i == len(stretches):
+        return stretches, i
+    cut = stretches[i].cut_at(stretches[i].start_ns + offset) if offset else None
+    return (stretches, i) if cut is None else ([*stretches[:i], *cut, *stretches[i + 1 :]], i + 1)
 
 
 def _session_name(stretch: Stretch, foreign: Foreign, zone: str, i: int, taken: set[str]) -> str:

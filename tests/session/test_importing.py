@@ -80,11 +80,11 @@ def test_a_participant_becomes_sessions_a_history_and_scenarios(tmp_path: Path) 
     report, out = _import(tmp_path)
     assert [p.as_posix() for p in report.sessions] == [
         "p01/20251020-090000",
-        "p01/20251020-093900",
+        "p01/20251020-094000",
         "p01/20251021-090000",
     ]
     assert [p.as_posix() for p in report.scenarios] == [
-        "p01/20251020-093900/scenario.yaml",
+        "p01/20251020-094000/scenario.yaml",
         "p01/20251021-090000/scenario.yaml",
     ]
     for session in report.sessions:
@@ -93,21 +93,21 @@ def test_a_participant_becomes_sessions_a_history_and_scenarios(tmp_path: Path) 
         header = reader.header
         assert (header.user, header.period_ns, header.zone, header.state) == ("p01", S, "Asia/Shanghai", "closed")
         assert header.utc_anchor_ns == 1_760_922_000 * S  # 09:00 in Shanghai is 01:00 UTC
-    assert describe(out / report.sessions[0])["events"]["assistance"] == 7
+    assert describe(out / report.sessions[0])["events"]["assistance"] == 8, "the request that would begin at the cut is history"
 
 
 def test_the_scenarios_can_be_played_at_once_with_needs_and_labelled_history(tmp_path: Path) -> None:
     report, out = _import(tmp_path, side=[_side(tmp_path)])
     first, second = plays([out])
-    assert (first.key, first.user, first.segmentation) == ("p01-20251020-093900", "p01", "app_title")
+    assert (first.key, first.user, first.segmentation) == ("p01-20251020-094000", "p01", "app_title")
     asked = [o.query for o in first.truth.opportunities]
-    assert asked == ["question 40", "question 45", "question 50"]
+    assert asked == ["question 45", "question 50"]
     opens = [(o.closes_ns - o.opens_ns) // S for o in first.truth.opportunities]
-    assert opens[1:] == [60, 60], "60 s of lead"
-    assert first.truth.opportunities[0].unservable == "under 2 s", "asked as the session began"
+    assert opens == [60, 60], "60 s of lead"
     assert [o.query for o in second.truth.opportunities] == ["question 105"]
     helped = [(e.title, label.intention, label.query) for e, label in first.history if label and label.help]
     assert helped[:2] == [("w3", "Translation", "question 5"), ("w8", "Uncategorized", "question 10")]
+    assert helped[-1][2] == "question 40", "asked just before the cut, and so in no evaluated session"
     assert all(e.end_ns <= 0 for e, _ in first.history)
     assert [e.id for e, _ in first.history] == [e.id for e, _ in second.history], "memory is frozen at the split"
     assert _count(report, "noted", "without an intention") == 10
@@ -235,7 +235,7 @@ def test_events_that_are_no_good_are_left_out_of_scoring_with_a_count(tmp_path: 
     report, out = _import(tmp_path)
     assert _count(report, "left out", "under 3 s") == 1
     assert _count(report, "left out", "no valid screenshot") == 1
-    assert [o.query for o in plays([out])[0].truth.opportunities] == ["question 40"]
+    assert plays([out])[0].truth.opportunities == (), "45 is too short, of 50 nothing was seen, 40 is history"
     assert describe(out / report.sessions[1])["events"]["quality"]["left_out"], "and the session says so itself"
 
 
