@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scorers.base import Context, Unit, score_run
@@ -137,6 +137,7 @@ def test_5_doubling_all_times_leaves_ratios_as_they_are(said: list[D], wanted: t
 
 
 @given(st.lists(st.tuples(decisions(), needs()), min_size=2, max_size=4), st.randoms(use_true_random=False))
+@settings(max_examples=25)
 def test_6_the_order_of_sessions_and_of_needs_changes_no_score(
     sessions: list[tuple[list[D], tuple[Opportunity, ...]]], chance: Any
 ) -> None:

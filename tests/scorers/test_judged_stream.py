@@ -81,6 +81,17 @@ def test_unjudged_every_figure_that_rests_on_content_is_null_with_the_reason(ans
     assert told["units"]["s"]["unjudged"].startswith("the judge")
 
 
+def test_one_session_unjudged_leaves_no_figure_of_all_and_those_of_the_others() -> None:
+    units = [Unit(f"s{n}", log(SAID), truth(3600, needs)) for n, needs in enumerate((NEEDS, [need("X", 80, 90)]))]
+    with Judge(Answering("no"), "m1") as judge:
+        names = ["realtime:matcher=judge"]
+        told = score_run(units, "stream", "off", names=names, judge=lambda key: judge.matcher(None))
+    assert told["details"]["F1_rt"]["reason"].startswith("1 of 2 sessions unjudged")
+    assert told["scores"]["F1_rt@timing"] is not None
+    assert told["units"]["s0"]["scores"]["F1_rt"] is None
+    assert told["units"]["s1"]["scores"]["R_rt"] == 1
+
+
 def test_what_was_judged_before_is_not_asked_again(tmp_path: Path) -> None:
     kept = tmp_path / "judge.jsonl"
     first = score(Answering(by_rule), kept)
