@@ -1,8 +1,8 @@
 """F_latency: F1 times speed, one minus the median penalty of the decisions that were right.
 
-``penalty(k) = -1 + 2 / (1 + e^(-p (k - 1)))``; p = .0078 makes it .5 at the median number of texts of eRisk 2017's
-users. Source: Sadeque, Xu and Bethard 2018 (WSDM), as used by eRisk from 2019 on. What a case is here:
-``scorers.compat.cases``.
+``penalty(k) = -1 + 2 / (1 + e^(-p (k - 1)))``; p is chosen so that it is .5 at the median number of texts of a user;
+.0078, eRisk's, makes it .5 at k = 142. Source: Sadeque, Xu and Bethard 2018 (WSDM), as eRisk uses it from 2019 on.
+What a case is here: ``scorers.compat.cases``.
 """
 
 from __future__ import annotations

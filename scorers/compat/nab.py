@@ -113,9 +113,16 @@ def _metrics() -> tuple[Metric, ...]:
         "sigma(y) = 2/(1 + e^(5y)) - 1; y = -(W - row)/W inside, (rows past the last) / max(1, W - 1) after, "
         "sigma = -1 beyond 3 and before all windows; any content"
     )
+    weighed = "{}; A_TP {:g}, A_FP {:g}, A_FN {:g}"
     return twice(
-        Metric(f"nab@{name}", f"{said}; A_TP {tp:g}, A_FP {fp:g}, A_FN {fn:g}", "points", "<= 100", "up")
-        for name, (tp, fp, fn) in PROFILES.items()
+        Metric(
+            f"nab@{name}",
+            weighed.format(said if name == "standard" else "nab@standard", *weights),
+            "points",
+            "<= 100",
+            "up",
+        )
+        for name, weights in PROFILES.items()
     )
 
 
