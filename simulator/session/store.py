@@ -11,7 +11,6 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -24,6 +23,7 @@ from simulator.core.errors import InputError
 from simulator.core.types import SECOND
 from simulator.screen.pixels import pixels_hash
 from simulator.session.reader import connect
+from simulator.session.recovery import Recovery, remove_leftovers, repair
 from simulator.session.schema import APPLICATION_ID, COLUMNS, DDL, FILE_NAME, KINDS, VERSION
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
     "QUICK",
     "SMALLEST",
     "Left",
-    "Recovery",
     "Writer",
     "image_path",
     "pack",
@@ -72,30 +71,6 @@ def replace_file(target: Path, content: bytes) -> None:
     except OSError:  # a full disk keeps what was written of it
         part.unlink(missing_ok=True)
         raise
-
-
-@dataclass(slots=True)
-class Recovery:
-    """What opening a session after a crash found and did. Ticks whose rows were dropped are a gap ``missing`` now, and
-    events that had not been closed end with their last row.
-    """
-
-    n_rows_kept: int = 0
-    n_rows_without_image: int = 0
-    n_rows_with_damaged_image: int = 0
-    n_orphans_removed: int = 0
-    n_parts_removed: int = 0
-    n_events_closed: int = 0
-    examples: list[str] = field(default_factory=list)
-
-    @property
-    def sentence(self) -> str:
-        """One sentence for the user."""
-        return (
-            f"the session had not been closed; {self.n_rows_kept} rows kept, {self.n_rows_without_image} dropped for a "
-            f"missing image, {self.n_rows_with_damaged_image} for a damaged one; {self.n_orphans_removed} images "
-            f"without a row and {self.n_parts_removed} half-written files removed"
-        )
 
 
 class Left(NamedTuple):
@@ -345,54 +320,12 @@ class Writer:
         (state,) = self._db.execute("SELECT value FROM meta WHERE key = 'state'").fetchone() or ("recording",)
         if state != "recording":
             raise InputError(self.file, f"this session is {state}; a new recording needs a folder of its own")
-        found = Recovery()
         with self.transaction():
             _make_tables(self._db)  # one that an earlier version began may lack some
-            self._drop_rows(found)
-            found.n_events_closed = self._db.execute(_CLOSE_EVENTS, (self._period_ns(),)).rowcount
-        _remove_leftovers(self.folder, self._db, found)
-        (found.n_rows_kept,) = self._db.execute("SELECT COUNT(*) FROM screenshots").fetchone()
+            found = repair(self._db, self.folder)
+        remove_leftovers(self._db, self.folder, found)
         self.set_meta({"recovery": json.dumps({"said": found.sentence}), "state": "recording"})
         return found
-
-    def _drop_rows(self, found: Recovery) -> None:
-        sql = (
-            "SELECT file_path, MIN(file_hash), COUNT(*) FROM screenshots WHERE file_path IS NOT NULL GROUP BY file_path"
-        )
-        dropped: set[int] = set()
-        for path, file_hash, n in self._db.execute(sql).fetchall():
-            fault = _fault(self.folder / path, file_hash)
-            if fault is None:
-                continue
-            if fault == "missing":
-                found.n_rows_without_image += n
-            else:
-                found.n_rows_with_damaged_image += n
-            if len(found.examples) < 5:
-                found.examples.append(f"{path}: {fault}")
-            gone = self._db.execute("DELETE FROM screenshots WHERE file_path = ? RETURNING tick", (path,)).fetchall()
-            dropped.update(tick for (tick,) in gone)
-        self._missing(dropped)
-
-    def _missing(self, dropped: set[int]) -> None:
-        """Gaps for the ticks of which no row is left."""
-        left = {tick for tick in dropped if self._db.execute(_TICK, (tick,)).fetchone() is None}
-        for first in sorted(tick for tick in left if tick - 1 not in left):
-            last = first
-            while last + 1 in left:
-                last += 1
-            self.gap(first, last, "missing", "the picture was lost when the recorder died")
-
-    def _period_ns(self) -> int:
-        return int(self._db.execute("SELECT value FROM meta WHERE key = 'period_ns'").fetchone()[0])
-
-
-_TICK = "SELECT 1 FROM screenshots WHERE tick = ? LIMIT 1"
-_CLOSE_EVENTS = """
-INSERT INTO events (id, start_ns, end_ns, start_tick, end_tick, app_name, window_title)
-SELECT event_id, MIN(captured_ns), MAX(captured_ns) + ?, MIN(tick), MAX(tick), app_name, window_title
-FROM screenshots WHERE event_id NOT IN (SELECT id FROM events) GROUP BY event_id
-"""
 
 
 def _create(file: Path, meta: Mapping[str, str]) -> None:
@@ -437,25 +370,3 @@ class _Transaction:
         finally:
             if self._db.in_transaction:  # what failed, or a COMMIT for which the disk had no room
                 self._db.execute("ROLLBACK")
-
-
-def _fault(path: Path, file_hash: str | None) -> str | None:
-    """Why a picture cannot be used. Whole files are compared by their hash: no decoding needed."""
-    if not path.is_file():
-        return "missing"
-    if file_hash is not None and len(file_hash) == 64:
-        return None if sha256(path.read_bytes()).hexdigest() == file_hash else "damaged"
-    return None if path.stat().st_size else "damaged"
-
-
-def _remove_leftovers(folder: Path, db: sqlite3.Connection, found: Recovery) -> None:
-    known = {row[0] for row in db.execute("SELECT DISTINCT file_path FROM screenshots WHERE file_path IS NOT NULL")}
-    for path in sorted((folder / "screenshots").rglob("*")):
-        if not path.is_file():
-            continue
-        if path.suffix == ".part":
-            found.n_parts_removed += 1
-            path.unlink()
-        elif path.relative_to(folder).as_posix() not in known:
-            found.n_orphans_removed += 1
-            path.unlink()
