@@ -238,10 +238,10 @@ def _n_gone(folder: Path, files: list[str]) -> int:
     there: dict[str, set[str]] = {}
     gone = 0
     for file in files:
-        parent, name = os.path.split(os.path.join(folder, file))
+        parent, _, name = file.rpartition("/")
         if parent not in there:
             try:
-                there[parent] = set(os.listdir(parent))
+                there[parent] = set(os.listdir(folder / parent))
             except OSError:
                 there[parent] = set()
         gone += name not in there[parent]
