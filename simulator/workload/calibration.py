@@ -1,21 +1,25 @@
-"""From what a recipe wants to the two numbers that bring it about.
+"""From what a recipe wants to the three numbers that bring it about.
 
-Wanted are a burstiness on the wall and a share of events with an assistant; what can be set is where the power law of
-the times between is cut, and for how long people stay at the screen after asking.
+Wanted are a burstiness and an exponent on the wall, and a share of events with an assistant. What can be set are the
+exponent of the times between questions in time at work, where that law is cut, and for how long people stay at the
+screen after asking.
 
 * **The cut.** Times between are drawn in time at work. On the wall nights, weekends and breaks come on top, and it is
   there that ProAgentBench measured. The further the law reaches, the rarer are questions, and the less do nights
   weigh against the rest. So the burstiness on the wall is a function of the cut: it is read off weeks that are drawn
   for this alone, four at a time, as a user's data would be described.
+* **The exponent.** Nights make few times longer and leave none of a few hours, so that the exponent measured on the
+  wall is a little off the one at work; the latter is moved by as much.
 * **The stay.** A longer time between holds more events, up to what somebody stays at the screen. The mean number of
   events between two questions is a function of that; wanted is ``1 / share - 1``.
 
-Both are rounded, so that the last bits of a sum cannot matter.
+All are rounded, so that the last bits of a sum cannot matter.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +28,7 @@ from simulator.core.errors import InputError
 from simulator.core.rng import block_unit
 from simulator.core.types import SECOND
 from simulator.session.opportunities import LeadRule
-from simulator.session.rhythm import burstiness
+from simulator.session.rhythm import burstiness, power_law
 from simulator.workload.exact import Floats, Ints, cut_power_law, quantiles
 from simulator.workload.hours import DAY_S, Hours
 from simulator.workload.recipe import LEAST_S, Recipe
@@ -36,7 +40,9 @@ BESIDE_S = 30
 FOLLOW_UP_S = LeadRule().follow_up_ns // SECOND
 _WEEKS, _USERS, _SEED = 4, 12, 0x5EED
 _LONGEST_STAY_S = 3600
-_MOST = 400_000
+_MOST = 400_000  # times between that are drawn for a trial
+_ROUNDS, _GRAIN, _LEAST_EXPONENT = 3, 0.005, 1.05
+_GRID = 13  # cuts that are tried, each twice the one before
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,7 @@ class Calibration:
     """What was found, and what it should come to.
 
     Attributes:
+        exponent: of the times between, in time at work.
         cut_s: the longest time between two questions, in time at work.
         stay_s: for how long somebody is at the screen between two questions, at most.
         length_s: mean length of the recipe's events without an assistant.
@@ -55,6 +62,7 @@ class Calibration:
         per_hour: questions in an hour at work.
     """
 
+    exponent: float
     cut_s: int
     stay_s: int
     length_s: float
@@ -66,10 +74,9 @@ class Calibration:
     per_hour: float
 
 
-def gaps_s(u: Floats, recipe: Recipe, cut_s: float) -> Ints:
+def gaps_s(u: Floats, recipe: Recipe, exponent: float, cut_s: float) -> Ints:
     """Times between questions in whole seconds at work."""
-    rhythm = recipe.rhythm
-    return np.rint(cut_power_law(u, rhythm.exponent, rhythm.shortest_s, cut_s)).astype(np.int64)
+    return np.rint(cut_power_law(u, exponent, recipe.rhythm.shortest_s, cut_s)).astype(np.int64)
 
 
 def lengths_s(u: Floats, recipe: Recipe, gaps: Ints) -> Ints:
@@ -88,21 +95,31 @@ def events_between(left: Ints, u: Floats, stay_s: int, length_s: float) -> tuple
 def calibrate(recipe: Recipe, where: Path | str) -> Calibration:
     """The numbers for a recipe.
 
+    Args:
+        recipe: what is wanted.
+        where: the file, for errors.
+
     Raises:
         InputError: no cut gives the burstiness, or no stay the share, with these hours and lengths; says what can be.
     """
-    cut = _cut(recipe, where)
-    found = _weeks(recipe, cut)
-    grid = block_unit(1 << 15, _SEED, "gap")
-    gaps = gaps_s(grid, recipe, cut)
+    return _calibrated(recipe.model_dump_json(), str(where))
+
+
+@lru_cache(maxsize=16)  # half a second each, and most data sets of a process come from a few recipes
+def _calibrated(recipe_json: str, where: str) -> Calibration:
+    recipe = Recipe.model_validate_json(recipe_json)
+    trial = _settled(recipe, where)
+    gaps = gaps_s(block_unit(1 << 15, _SEED, "gap"), recipe, trial.exponent, trial.cut_s)
     lengths = lengths_s(block_unit(len(gaps), _SEED, "length"), recipe, gaps)
     mean_s = float(np.cumsum(quantiles((np.arange(4096) + 0.5) / 4096, recipe.events.seconds))[-1] / 4096)
     stay = _stay(recipe, where, gaps - lengths, mean_s)
     n, _ = events_between(gaps - lengths, block_unit(len(gaps), _SEED, "n"), stay, mean_s)
     follows = float((gaps - lengths < FOLLOW_UP_S).mean())
     between = float(n.mean())
+    found = trial.burstiness()
     return Calibration(
-        cut_s=cut,
+        exponent=trial.exponent,
+        cut_s=trial.cut_s,
         stay_s=stay,
         length_s=mean_s,
         burstiness=float(found.mean()),
@@ -114,39 +131,68 @@ def calibrate(recipe: Recipe, where: Path | str) -> Calibration:
     )
 
 
-def _cut(recipe: Recipe, where: Path | str) -> int:
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """Weeks drawn only to see what an exponent and a cut come to."""
+
+    recipe: Recipe
+    exponent: float
+    cut_s: int
+
+    def burstiness(self) -> Floats:
+        """Of each user, float64[users]."""
+        found = [burstiness((self._walls(user) * SECOND).tolist()) for user in range(_USERS)]
+        return np.array([b for b in found if b is not None] or [0.0])
+
+    def measured_exponent(self) -> float | None:
+        """Of all users' times between together, cut at the longest, as `rhythm.power_law` fits it."""
+        between = np.concatenate([np.diff(self._walls(user)) for user in range(_USERS)])
+        return power_law(between, xmin=self.recipe.rhythm.shortest_s, cut=True).exponent
+
+    def _walls(self, user: int) -> Ints:
+        hours = Hours(self.recipe.week, _SEED, f"calibration-{user}")
+        end, count, walls = _WEEKS * 7 * DAY_S, 2048, np.zeros(0, dtype=np.int64)
+        while not len(walls) or (walls[-1] < end and count < _MOST):
+            gaps = gaps_s(block_unit(count, _SEED, "calibration", user), self.recipe, self.exponent, self.cut_s)
+            walls, count = hours.wall(np.cumsum(gaps)), 2 * count
+        return walls[walls < end]
+
+
+def _settled(recipe: Recipe, where: Path | str) -> _Trial:
+    """The exponent at work with which the one on the wall comes out, and its cut."""
+    exponent = recipe.rhythm.exponent
+    for _ in range(_ROUNDS):
+        trial = _cut(recipe, exponent, where)
+        measured = trial.measured_exponent()
+        if measured is None:
+            break
+        better = max(exponent + recipe.rhythm.exponent - measured, _LEAST_EXPONENT)
+        if abs(better - exponent) < _GRAIN:
+            break
+        exponent = round(better / _GRAIN) * _GRAIN
+    return _cut(recipe, exponent, where)
+
+
+def _cut(recipe: Recipe, exponent: float, where: Path | str) -> _Trial:
     """The cut with which the burstiness comes out: the least on a grid that crosses it, then by halving."""
     shortest, wanted = recipe.rhythm.shortest_s, recipe.rhythm.burstiness
-    grid = [round(shortest * 2 ** (3 + i)) for i in range(15)]
+    before: tuple[int, float] | None = None
     seen: list[float] = []
-    for cut in grid:
-        seen.append(float(_weeks(recipe, cut).mean()))
-        if len(seen) > 1 and min(seen[-2:]) <= wanted <= max(seen[-2:]):
-            return _halved(recipe, grid[len(seen) - 2], cut, seen[-2] > wanted)
+    for cut in (round(shortest * 2 ** (5 + i)) for i in range(_GRID)):
+        seen.append(float(_Trial(recipe, exponent, cut).burstiness().mean()))
+        if before is not None and min(before[1], seen[-1]) <= wanted <= max(before[1], seen[-1]):
+            return _halved(recipe, exponent, before[0], cut, falls=before[1] > wanted)
+        before = (cut, seen[-1])
     want = f"with these hours and this exponent a burstiness from {min(seen):.3f} to {max(seen):.3f}"
     raise InputError(where, want, field="rhythm.burstiness", value=wanted)
 
 
-def _halved(recipe: Recipe, low: int, high: int, falls: bool) -> int:
+def _halved(recipe: Recipe, exponent: float, low: int, high: int, *, falls: bool) -> _Trial:
     while high - low > max(low // 200, 1):
         middle = (low + high) // 2
-        above = float(_weeks(recipe, middle).mean()) > recipe.rhythm.burstiness
+        above = float(_Trial(recipe, exponent, middle).burstiness().mean()) > recipe.rhythm.burstiness
         low, high = (middle, high) if above == falls else (low, middle)
-    return (low + high) // 2
-
-
-def _weeks(recipe: Recipe, cut_s: int) -> Floats:
-    """The burstiness of several users over some weeks."""
-    return np.array([b for user in range(_USERS) if (b := _of_user(recipe, cut_s, user)) is not None] or [0.0])
-
-
-def _of_user(recipe: Recipe, cut_s: int, user: int) -> float | None:
-    hours = Hours(recipe.week, _SEED, f"calibration-{user}")
-    end, count, walls = _WEEKS * 7 * DAY_S, 2048, np.zeros(0, dtype=np.int64)
-    while not len(walls) or (walls[-1] < end and count < _MOST):
-        gaps = gaps_s(block_unit(count, _SEED, "calibration", user), recipe, cut_s)
-        walls, count = hours.wall(np.cumsum(gaps)), 2 * count
-    return burstiness([int(w) * SECOND for w in walls[walls < end]])
+    return _Trial(recipe, exponent, (low + high) // 2)
 
 
 def _stay(recipe: Recipe, where: Path | str, left: Ints, length_s: float) -> int:

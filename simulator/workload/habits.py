@@ -24,6 +24,7 @@ from simulator.workload.recipe import Recipe
 
 __all__ = ["Cell", "Habits", "habits"]
 
+_SHIFT = 3  # topic n of an application comes up in proportion to 1 / (n + shift)
 _TURN = 0.1  # of the circle: with the published shares it gives nearly every cell another intention
 
 
@@ -78,7 +79,7 @@ def habits(recipe: Recipe, need_rate: float, seed: int, user: str) -> Habits:
     n, each = len(apps), recipe.topics_per_app
     things = words.topics(n * each, recipe.chinese, seed, user, "topics")
     cells = tuple(Cell(app, things[i * each + j]) for i, app in enumerate(recipe.apps) for j in range(each))
-    falling = 1.0 / np.arange(1, each + 1)
+    falling = 1.0 / (np.arange(1, each + 1) + _SHIFT)
     weights = (apps[:, None] / apps.sum() * (falling / falling.sum())[None, :]).ravel()
     weights = weights / np.cumsum(weights)[-1]
     helps = _helps(recipe, weights, need_rate, seed, user)

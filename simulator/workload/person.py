@@ -129,7 +129,7 @@ class Person:
     def _block(self, block: int, carried: _Carried) -> Iterator[Made]:
         """The events of some stretches."""
         recipe, calibration = self.recipe, self.calibration
-        gaps = gaps_s(self._u(_STRETCHES, "gap", block), recipe, calibration.cut_s)
+        gaps = gaps_s(self._u(_STRETCHES, "gap", block), recipe, calibration.exponent, calibration.cut_s)
         asking = lengths_s(self._u(_STRETCHES, "asking", block), recipe, gaps)
         if not carried.asked:
             asking[0] = 0

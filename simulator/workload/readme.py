@@ -27,7 +27,7 @@ reported beside ones on real data without the word synthetic. Not for training a
 | events; with an assistant | {share:.1%} | {n_events:,}; {n_assistance:,} ({measured:.1%}) |
 | needs (questions that are no follow-ups) | | {n_needs:,} |
 | burstiness of questions, a user, four weeks | {b:.3f} | {calibrated:.3f} expected, sd {spread:.3f} between users |
-| power law of the times between, in time at work | {alpha:g} | from {shortest:g} s, cut at {cut:,} s |
+| power law of the times between | {alpha:g} | in time at work {exponent:g}, from {shortest:g} s, cut at {cut:,} s |
 | history; sessions; rows | | {n_history:,} events; {n_sessions:,}; {n_rows:,} |
 
 What could be known at best (mean over users; `generated.json` and each `habits.json` have all of it):
@@ -61,6 +61,7 @@ def readme(recipe: Recipe, made: Generated, days: int, seed: int) -> str:
         calibrated=made.calibration.burstiness,
         spread=made.calibration.spread,
         alpha=recipe.rhythm.exponent,
+        exponent=made.calibration.exponent,
         shortest=recipe.rhythm.shortest_s,
         cut=made.calibration.cut_s,
         n_history=made.total("n_history"),
