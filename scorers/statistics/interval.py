@@ -81,7 +81,7 @@ def intervals(pooled: Sequence[Pooled], clusters: Clusters, seed: int = 0) -> di
     if len(clusters) < 2:
         return {m.metric: "one session: nothing to resample" for m in pooled}
     weights, found = drawn(len(clusters), seed), dict[str, Interval | str]()
-    for sums, metrics in tables(pooled, clusters):
+    for (sums,), metrics in tables(clusters, pooled):
         figures, without = weighed(weights, sums, metrics), leave_one_out(sums, metrics)
         for m in metrics:
             found[m.metric] = bca(float(m.formula(sums.sum(axis=0))), figures[m.metric], without[m.metric], clusters)

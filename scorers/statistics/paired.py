@@ -65,8 +65,8 @@ def differences(
     weights = drawn(n, seed) if n > 1 else np.ones((1, n))
     swaps, exact = flips(n, seed) if n >= ENOUGH else (np.zeros((1, n)), False)
     made = {}
-    for (a, metrics), (b, others) in zip(tables(first, clusters), tables(second, clusters), strict=True):
-        drawn_a, drawn_b = weighed(weights, a, metrics), weighed(weights, b, others)
+    for (a, b), metrics in tables(clusters, first, second):
+        drawn_a, drawn_b = weighed(weights, a, metrics), weighed(weights, b, metrics)
         # Linear in the swaps: what the first side's sums become, and the second gets the rest.
         swapped_a = weighed(swaps, b - a, [_moved(m, a.sum(axis=0), 1) for m in metrics])
         swapped_b = weighed(swaps, b - a, [_moved(m, b.sum(axis=0), -1) for m in metrics])

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from scorers.pooling import Floats, Pooled
 from scorers.statistics.clusters import Clusters
+from scorers.statistics.spread import Quantile
 from simulator.core.rng import block, block_below
 
-__all__ = ["RESAMPLES", "Figures", "drawn", "flips", "leave_one_out", "tables"]
+__all__ = ["RESAMPLES", "Figures", "drawn", "flips", "leave_one_out", "tables", "weighed"]
 
 RESAMPLES = 10_000
 _EXACT = 13
@@ -43,12 +45,24 @@ def flips(n: int, seed: int, b: int = RESAMPLES) -> tuple[Floats, bool]:
     return bits.reshape(b, words * 64)[:, :n].astype(np.float64), False
 
 
-def tables(pooled: Sequence[Pooled], clusters: Clusters) -> list[tuple[Floats, list[Pooled]]]:
-    """The metrics by table, each table as what clusters add, so that it is summed once."""
-    found: dict[str, list[Pooled]] = {}
-    for metric in pooled:
-        found.setdefault(metric.table, []).append(metric)
-    return [(clusters.sums(metrics[0].columns), metrics) for metrics in found.values()]
+def tables(clusters: Clusters, *sides: Sequence[Pooled]) -> list[tuple[list[Floats], list[Pooled]]]:
+    """The metrics by table, each table as what clusters add on each side, so that it is summed once.
+
+    Percentiles are tables of their own, with the columns that matter to them.
+    """
+    first = {m.metric: m for m in sides[0]}
+    found: dict[str, list[str]] = {}
+    for m in sides[0]:
+        found.setdefault(m.metric if isinstance(m.formula, Quantile) else m.table, []).append(m.metric)
+    by_name = [{m.metric: m for m in side} for side in sides]
+    made = []
+    for names in found.values():
+        sums, metrics = [clusters.sums(side[names[0]].columns) for side in by_name], [first[name] for name in names]
+        if isinstance(formula := metrics[0].formula, Quantile):
+            keep, narrow = formula.narrowed(np.concatenate(sums))
+            sums, metrics = [s[:, keep] for s in sums], [replace(metrics[0], formula=narrow)]
+        made.append((sums, metrics))
+    return made
 
 
 def weighed(weights: Floats, sums: Floats, metrics: Sequence[Pooled]) -> Figures:

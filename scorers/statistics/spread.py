@@ -8,7 +8,7 @@ the distribution of the whole, and bins that no session uses have none.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -43,13 +43,15 @@ class Quantile:
         percent: which.
         per: ns in the unit of the figure.
         least: with fewer samples there is no figure.
-        bins: of the columns, ascending.
+        bins: all that are used, ascending; of the columns, where these were not narrowed.
+        low: bins below the first column.
     """
 
     percent: int
     per: float
     least: int = 1
     bins: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    low: int = 0
 
     def __call__(self, sums: Floats) -> Floats:
         """See ``scorers.pooling.Formula``."""
@@ -58,10 +60,23 @@ class Quantile:
             return out
         n = np.rint(sums[..., -1])
         rank = np.maximum(np.ceil(self.percent * n / 100 - 1e-9), 1)
-        at = (sums < rank[..., None] - 0.5).sum(axis=-1)
+        at = self.low + (sums < rank[..., None] - 0.5).sum(axis=-1)
         enough = n >= self.least
         out[enough] = (middles(self.bins) / self.per)[at[enough]]
         return out
+
+    def narrowed(self, sums: Floats) -> tuple[Ints, Quantile]:
+        """The columns that matter when these rows are weighed, and the formula over them.
+
+        The share of samples up to a bin is, of any weighed sum, an average of the rows' own shares. So a bin up to
+        which each row has less than the percentile is always below it, and one up to which each has as much never is.
+        """
+        some = sums[sums[:, -1] > 0] if sums.shape[1] else sums[:0]
+        if len(some) == 0:
+            return np.arange(sums.shape[1]), self
+        enough = 100 * some >= self.percent * some[:, -1:]
+        low, high = int(enough.any(axis=0).argmax()), int(enough.all(axis=0).argmax())
+        return np.array([*range(low, high), sums.shape[1] - 1]), replace(self, low=low)
 
     def parts(self, columns: Floats) -> list[Parts]:
         """Bin, count, bin, count, …, of the bins that are not empty."""

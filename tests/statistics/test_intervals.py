@@ -60,7 +60,7 @@ def test_the_interval_of_a_pooled_rate_is_that_of_scipy_over_whole_sessions() ->
 def test_from_the_same_resamples_bca_is_scipys_to_the_last_digit() -> None:
     x = skewed(15, "same")
     m = mean_of("m", x.tolist())
-    ((sums, metrics),) = tables([m], clusters(15))
+    (((sums,), metrics),) = tables(clusters(15), [m])
     replicates, without = weighed(drawn(15, 0), sums, metrics)["m"], leave_one_out(sums, metrics)["m"]
     bias = NormalDist().inv_cdf((replicates < x.mean()).mean())
     pulls = without.mean() - without
@@ -78,7 +78,7 @@ def test_nine_of_ten_and_more_intervals_hold_the_truth() -> None:
     group = clusters(40)
     for i in range(n):
         m = mean_of("m", skewed(40, "cover", i).tolist())
-        ((sums, metrics),) = tables([m], group)
+        (((sums,), metrics),) = tables(group, [m])
         found = bca(m.value, weighed(weights, sums, metrics)["m"], leave_one_out(sums, metrics)["m"], group)
         assert isinstance(found, Interval)
         inside += found.low <= 1 <= found.high
@@ -132,7 +132,7 @@ def test_metrics_of_one_table_are_resampled_together() -> None:
     a, b = (Pooled(name, columns, lambda s, i=i: s[..., i], "t") for i, name in enumerate("ab"))  # type: ignore[misc]
     both = Pooled("sum", columns, lambda s: s[..., 0] + s[..., 1], "t")
     figures: dict[str, Floats] = {}
-    for sums, metrics in tables([a, b, both], clusters(9)):
+    for (sums,), metrics in tables(clusters(9), [a, b, both]):
         figures |= weighed(drawn(9, 0), sums, metrics)
     assert np.allclose(figures["a"] + figures["b"], figures["sum"])
 

@@ -185,3 +185,8 @@ def test_companion_seeds_of_a_session_are_one_cluster() -> None:
     (found,) = differences(one(x), one(y), group)
     assert found.by_cluster.shape == (2, 7)
     assert found.p == 2 / 2**7
+
+
+def test_percentiles_of_nothing_on_both_sides_give_no_difference() -> None:
+    nothing = quantiles("latency", {"p95": Quantile(95, 1e6)}, [np.zeros(0, np.int64)] * 7)
+    assert differences(nothing, nothing, clusters(7))[0].no_test == "no figure on both sides"

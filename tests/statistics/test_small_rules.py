@@ -106,3 +106,15 @@ def test_too_few_samples_give_no_percentile() -> None:
     assert m.value == pytest.approx(3, rel=0.4)
     (m,) = quantiles("t", {"p": Quantile(50, 1.0)}, [np.zeros(0, np.int64), np.zeros(0, np.int64)])
     assert math.isnan(m.value)
+
+
+@given(st.lists(values, min_size=1, max_size=5), st.sampled_from([10, 50, 95]), st.lists(st.integers(0, 4), min_size=5))
+def test_narrowed_to_what_matters_a_percentile_of_any_weighed_sum_is_the_same(
+    parts: list[list[int]], percent: int, weights: list[int]
+) -> None:
+    (m,) = quantiles("t", {"p": Quantile(percent, 1.0)}, [np.array(p, np.int64) for p in parts])
+    assert isinstance(m.formula, Quantile)
+    keep, narrow = m.formula.narrowed(m.columns)
+    w = np.array(weights[: len(parts)], float)
+    whole, narrowed = m.formula(w @ m.columns), narrow(w @ m.columns[:, keep])
+    assert whole == narrowed or (np.isnan(whole) and np.isnan(narrowed))
