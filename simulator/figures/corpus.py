@@ -82,6 +82,8 @@ def _left(rate: float, y: float, end: float) -> float:
     """The share of an exponential on ``[0, end]`` beyond y."""
     if abs(rate * end) < 1e-9:
         return 1 - y / end
+    if rate < 0:
+        return math.expm1(rate * (end - y)) / math.expm1(rate * end)
     return (math.exp(-rate * y) - math.exp(-rate * end)) / -math.expm1(-rate * end)
 
 

@@ -237,6 +237,8 @@ def _distance(y: _Floats, rate: float, end: float) -> float:
         law = -np.expm1(-rate * y)
     elif abs(rate * end) < 1e-8:
         law = y / end
+    elif rate < 0:  # it rises: from its end on, so that nothing overflows
+        law = 1 - np.expm1(rate * (end - y)) / np.expm1(rate * end)
     else:
         law = np.expm1(-rate * y) / np.expm1(-rate * end)
     steps = np.arange(len(y) + 1) / len(y)

@@ -197,3 +197,11 @@ def test_another_unit_changes_neither_exponent_nor_preference(scale: float, star
     one, other = power_law(samples, xmin=1.0, cut=True), power_law(samples * scale, xmin=scale * (1 - 1e-12), cut=True)
     assert other.exponent == pytest.approx(one.exponent, rel=1e-6)
     assert other.llr == pytest.approx(one.llr, rel=1e-5, abs=1e-6)
+
+
+def test_a_law_that_rises_steeply_to_its_end_is_fitted_without_overflow() -> None:
+    fit = power_law([1.0] * 2 + [100.0] * 3000, xmin=1.0, cut=True)
+    assert fit.exponent is not None
+    assert fit.exponent < -100
+    assert fit.ks is not None
+    assert 0 <= fit.ks <= 1
