@@ -65,7 +65,8 @@ def explain_unit(unit: Unit, context: Context, matcher: str = "category") -> lis
         UsageError: nothing is known of what was needed, or a matcher that cannot be had.
         JudgeFailed: the judge gave no verdict on something.
     """
-    unit = replace(unit, truth=truth_as_played(unit.log, unit.truth))
+    whole = unit.truth
+    unit = replace(unit, truth=truth_as_played(unit.log, whole))
     if context.protocol == "trajectory":
         from scorers.explaining_intents import explain_trajectory
 
@@ -80,7 +81,7 @@ def explain_unit(unit: Unit, context: Context, matcher: str = "category") -> lis
         return explain_moments(unit)
     from scorers.explaining_stream import explain_stream
 
-    return explain_stream(unit, context, matcher)
+    return explain_stream(unit, context, matcher, whole)
 
 
 def seconds(ns: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,10 +15,11 @@ from simulator.core.errors import quote
 from simulator.runs.records import Ints, Kind, RunLog
 from simulator.session.truth import Opportunity
 
-__all__ = ["MISSED", "SERVED", "told_need", "told_unservable"]
+__all__ = ["MISSED", "SERVED", "cut_short", "told_need", "told_unplayed", "told_unservable"]
 
 SERVED = "served"
 MISSED = {
+    "not_played": "the run was interrupted before it opened: not counted",
     "unservable": "counted and not scored: under 2 s long, or no snapshot in it",
     "taken": "right offers arrived in it, and each served another need",
     HELD_BACK: "right offers arrived in it, and the gate held each of them back",
@@ -39,6 +40,20 @@ def told_unservable(need: Opportunity) -> Told:
         f"{seconds(need.closes_ns - need.opens_ns)}. Offers are judged as if it were not there.",
     )
     return _need(need, "unservable", why, None)
+
+
+def told_unplayed(need: Opportunity, end_ns: int) -> Told:
+    """Why a need of an interrupted run does not count."""
+    why = f"The run was interrupted at {seconds(end_ns)}, before it opened: it is not counted."
+    return _need(need, "not_played", (why,), None)
+
+
+def cut_short(told: Told, need: Opportunity, end_ns: int) -> Told:
+    """With a word on it where the run was interrupted while the need was open."""
+    if need.closes_ns <= end_ns:
+        return told
+    word = f"It was open until {seconds(need.closes_ns)}; the run was interrupted before, and the part played counts."
+    return replace(told, sentences=(*told.sentences, word))
 
 
 def _need(need: Opportunity, verdict: str, why: tuple[str, ...], served_by: str | None) -> Told:

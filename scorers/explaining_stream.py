@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from scorers.base import Context, Unit
 from scorers.explaining import Told
-from scorers.explaining_needs import told_need, told_unservable
+from scorers.explaining_needs import cut_short, told_need, told_unplayed, told_unservable
 from scorers.explaining_offers import told_offer
 from scorers.explaining_session import open_session
 from scorers.realtime import Realtime
+from simulator.session.truth import Truth
 
 __all__ = ["explain_stream"]
 
 
-def explain_stream(unit: Unit, context: Context, matcher: str = "category") -> list[Told]:
-    """Every delivered offer in order of arrival, then every need in order of opening, each exactly once."""
+def explain_stream(unit: Unit, context: Context, matcher: str, whole: Truth) -> list[Told]:
+    """Every delivered offer in order of arrival, then every need in order of opening, each exactly once.
+
+    ``whole`` is the truth of the session, of which an interrupted unit's holds what was played.
+    """
     session = open_session(unit, context, Realtime(matcher))
-    needs = [
-        *((n.opens_ns, n.id, told_need(session, i)) for i, n in enumerate(session.needs)),
-        *((n.opens_ns, n.id, told_unservable(n)) for n in session.unservable),
+    told = {n.id: told_need(session, i) for i, n in enumerate(session.needs)}
+    told |= {n.id: told_unservable(n) for n in session.unservable}
+    needs = sorted(whole.opportunities, key=lambda n: (n.opens_ns, n.id))
+    end_ns = unit.truth.end_ns
+    return [
+        *(told_offer(session, at) for at in range(len(session.offers))),
+        *(cut_short(told[n.id], n, end_ns) if n.id in told else told_unplayed(n, end_ns) for n in needs),
     ]
-    offers = [told_offer(session, at) for at in range(len(session.offers))]
-    return [*offers, *(told for _, _, told in sorted(needs, key=lambda n: n[:2]))]

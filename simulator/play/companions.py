@@ -17,10 +17,12 @@ def companions_of(run: Path, units: Sequence[Unit], paths: Sequence[Path]) -> di
     """By unit key, the same unit in every companion run, in the order given.
 
     Raises:
-        UsageError: a companion with other units, one that was interrupted, one that differs in more than the seed, or
-            two runs of one seed.
+        UsageError: not a run of protocol stream; a companion with other units, with one that was interrupted, or that
+            differs in more than the seed; two runs of one seed.
         InputError: not a run folder, or a file of it is broken.
     """
+    if (protocol := units[0].log.header.get("protocol")) != "stream":
+        raise UsageError(f"companions are for pass^k, which protocol {quote(protocol)} does not have")
     found: dict[str, list[Unit]] = {unit.key: [] for unit in units}
     seeds = {_seeds(unit): run for unit in units[:1]}
     for path in paths:

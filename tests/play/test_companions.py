@@ -60,6 +60,9 @@ def test_what_differs_in_more_than_the_seed_is_no_companion(study: Path) -> None
         other = played(study, 2, f"other-{next(iter(rules))}", **rules)
         with pytest.raises(UsageError, match=said):
             score_folder(mine, companions=[other], save=False)
+    asked = [played(study, seed, f"moments{seed}", protocol="moments") for seed in (1, 2)]
+    with pytest.raises(UsageError, match="protocol 'moments' does not have"):
+        score_folder(asked[0], companions=asked[1:], save=False)
     with pytest.raises(UsageError, match="it has the seed of"):
         score_folder(mine, companions=[played(study, 1, "again")], save=False)
 

@@ -12,9 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from agents.oracle import Oracle
 from scorers.base import Unit, score_run
 from simulator.core.rng import below
 from simulator.core.types import MS, SECOND, SILENT, Decision, Observation, Offer
@@ -79,6 +81,20 @@ def test_1_zero_charge_makes_arrival_capture_and_instant_scores_equal(
     assert found["latency_loss"] == found["coverage_loss"] == 0
     slow = scores(play(charged, tmp_path / "charged").log, charged, twins=twins)
     assert slow["F1_instant"] == found["F1_rt"]
+
+
+@given(needs(least=1), POLICIES)
+@quick
+def test_an_instant_oracle_reaches_the_printed_ceiling(
+    tmp_path: Path, wanted: tuple[Opportunity, ...], policy: str
+) -> None:
+    """The agent itself, through the engine; under a policy that shows it every snapshot, one after the other."""
+    assume(not policy.startswith(("stride", "overlap", "cancel")))
+    unit = plan(screen("a" * 60), needs=wanted, policy=policy)
+    unit = replace(unit, agent=lambda: Oracle(unit.truth))
+    found = scores(play(unit, tmp_path).log, unit)
+    assert found["timely_utility"] == pytest.approx(found["timely_utility@ceiling"])
+    assert found["R_rt"] == found["P_rt"] == 1
 
 
 @given(WINDOWS, POLICIES, LATENCIES)

@@ -164,6 +164,18 @@ def test_a_need_that_nobody_could_serve_and_an_offer_in_it() -> None:
     )
 
 
+def test_an_interrupted_run_says_what_it_never_came_to() -> None:
+    told = of([D(12, 14), D(18, 19)], [need("A", 10, 30), need("B", 40, 60)], interrupted=True)
+    assert told["need A"].verdict == "no_offer"
+    assert told["need A"].sentences[-1] == (
+        "It was open until 30 s; the run was interrupted before, and the part played counts."
+    )
+    assert told["need B"].verdict == "not_played"
+    assert (
+        told["need B"].text.startswith("The run was interrupted at 19.000000001 s") or "at 19 s" in told["need B"].text
+    )
+
+
 def test_weight_and_anticipation_are_told() -> None:
     told = of([D(8, 12, ["Debug"])], [need("A", 10, 30, weight=2.0)])
     assert "so it is worth 1 - z/2 times the weight 2 = 1.9" in told["offer 0"].text
@@ -273,11 +285,9 @@ def test_of_a_stream_all_is_explained_once_and_as_the_scorer_counts(found: Seque
         assert len(offers) - len(surfaced) == scored["scores"]["held_back"]
         assert len({t.id for t in offers}) == len(offers) == len(unit.log.offers())
         missed = {t.id: t for t in told if t.what == "need"}
-        assert (
-            len(missed)
-            == sum(t.what == "need" for t in told)
-            == scored["counts"]["opportunities"] + scored["counts"]["unservable"]
-        )
+        assert len(missed) == sum(t.what == "need" for t in told) == len(unit.truth.opportunities)
+        counted = [t for t in missed.values() if t.verdict != "not_played"]
+        assert len(counted) == scored["counts"]["opportunities"] + scored["counts"]["unservable"]
         for o in theirs["opportunities"]:
             assert (missed[o["id"]].verdict == "served") == (o["served_by"] is not None)
             if o["served_by"] is not None:
