@@ -53,7 +53,7 @@ def answers(
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
-    """Count what stored model answers propose, score them by verdicts, and check published tables.
+    """Count and judge model answers that ProactiveBench stored.
 
     Nothing of the archive is unpacked. The five rates need verdicts, which were not published: from a file, or by a
     model that is asked. With --results the whole numbers behind each printed rate are recovered, and the number of

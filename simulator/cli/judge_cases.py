@@ -45,9 +45,9 @@ def judge_cases(
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
-    """Score a judge of proposals against what most of three people said.
+    """Score a judge of proposals on labelled cases.
 
-    Positive is what they accepted. Beside the judge stand judges that look at nothing: one that accepts all, one that
+    True is what most of the people asked said; positive is what they accepted. Beside the judge stand judges that look at nothing: one that accepts all, one that
     rejects all, one that accepts every proposal and no silence, and the other way round. A case without a verdict
     counts as wrong, and is counted.
     """

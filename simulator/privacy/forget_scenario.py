@@ -25,7 +25,7 @@ from simulator.session.schema import FILE_NAME
 __all__ = ["SUFFIXES", "Scene", "plan_scene", "profile_items", "read_scene"]
 
 SUFFIXES = (".yaml", ".yml", ".toml")
-_ENDS = {"opportunities": ("opens_s", "closes_s", "acted_s"), "assists": ("start_s", "end_s")}
+_ENDS = {"opportunities": ("opens_s", "closes_s", "acted_s"), "assists": ("start_s", "end_s"), "moments": ("t_s",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,9 @@ def _words(spec: ScenarioFile) -> Iterator[str]:
     if isinstance(spec.profile, dict):
         yield from (str(value) for value in spec.profile.values())
     if not isinstance(spec.truth, str):
-        yield from (n.query for n in (*(spec.truth.opportunities or ()), *(spec.truth.assists or ())) if n.query)
+        truth = spec.truth
+        stated = (*(truth.opportunities or ()), *(truth.assists or ()), *(truth.moments or ()))
+        yield from (n.query for n in stated if n.query)
 
 
 def _remove_before(file: Path, session: Head | None) -> list[Unreached]:

@@ -211,8 +211,10 @@ def _pictured(q: _Question, wanted: Wanted, period: int, ledger: Ledger) -> list
         ledger.add("noted", "questions whose video is not in the folder (no pictures)", q.video)
         return []
     start, end = round(q.ask_s * SECOND), round((q.true_s + POLLED_S) * SECOND) + period
+    into = wanted.scratch() / q.name
+    into.mkdir(exist_ok=True)
     try:
-        found = frames(file, wanted.scratch() / q.name, start_ns=start, end_ns=end, period_ns=period)
+        found = frames(file, into, start_ns=start, end_ns=end, period_ns=period)
     except InputError as error:
         ledger.add("noted", "questions whose video cannot be read (no pictures)", f"{file.name}: {error.want}")
         return []

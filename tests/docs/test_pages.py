@@ -91,7 +91,7 @@ def test_a_block_that_is_not_run_says_so_by_its_kind(page: str) -> None:
 
 def test_scenario_pieces_are_scenarios(place: Path) -> None:
     pieces = _blocks("sessions", "yaml")
-    assert len(pieces) == 2
+    assert len(pieces) == 3
     for piece in pieces:
         file = place / "docs" / "examples" / "piece.yaml"
         file.write_text(piece, encoding="utf-8")

@@ -74,7 +74,6 @@ def _a_reader_of_videos(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int,
         asked.append((start_ns, end_ns, period_ns))
         if file.read_bytes() == b"torn":
             raise InputError(file, "no video")
-        into.mkdir(parents=True)
         out = []
         for t in range(start_ns, end_ns, period_ns):
             picture = into / f"{t}.png"
@@ -176,3 +175,22 @@ def test_the_published_questions_are_51_of_50_videos(tmp_path: Path) -> None:
     assert _count(report, "noted", "true times outside") == 18
     waits = sorted(p.truth.opportunities[0].opens_ns // SECOND for p in found)
     assert (waits[0], waits[len(waits) // 2], waits[-1]) == (4, 8, 24)
+
+
+def test_frames_of_a_moving_picture_reach_the_agent(tmp_path: Path) -> None:
+    """A GIF is a video too, and needs no library beside Pillow: the whole way without a stand-in."""
+    (tmp_path / "videos").mkdir()
+    shades = [Image.new("RGB", (16, 16), (20 * n, 0, 0)) for n in range(12)]
+    shades[0].save(tmp_path / "videos/sample_1.gif", save_all=True, append_images=shades[1:], duration=1000)
+    src = _file(tmp_path / "src", _entry(_question("0:00:02", "0:00:05")))
+    import_(src, tmp_path / "out", videos=tmp_path / "videos")
+    (play,) = plays([tmp_path / "out"])
+
+    async def all_() -> list[Any]:
+        return [s async for s in play.source.snapshots()]
+
+    seen = asyncio.run(all_())
+    assert len(seen) == 8, "asked at 2 s, true at 5 s, polled until 9 s"
+    reds = [Image.open(s.image.path).convert("RGB").getpixel((8, 8))[0] for s in seen]
+    assert reds == [20 * n for n in range(2, 10)]
+    assert {s.title for s in seen} == {"sample_1.mp4"}
