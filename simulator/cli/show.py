@@ -280,6 +280,8 @@ def _remarks(runs: Mapping[str, Scores]) -> list[str]:
     said += _of_intervals(runs)
     said += [f"{name}: this agent was given the truth" for name, scores in runs.items() if scores.get("sees_truth")]
     for name, scores in runs.items():
+        matchers = (scores["details"].get(metric, {}).get("matcher") for metric in HEADLINES[scores["protocol"]])
+        said += [f"{name}: {matcher}" for matcher in dict.fromkeys(filter(None, matchers))]
         if n := scores["counts"].get("interrupted"):
             until = f"{scores['counts']['seconds_played']} s were played"
             said.append(f"{name}: {n} interrupted, scored as if the session had ended where its log does; {until}")

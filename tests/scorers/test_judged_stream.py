@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,13 @@ def test_an_embedding_matches_words_and_names_itself() -> None:
     told = score_run(units, "stream", "off", names=["realtime:matcher=embedding>=0.8"], embedder=HashEmbedder())
     assert [o["class"] for o in told["units"]["s"]["offers"]] == ["on_time", "wrong_content"]
     assert told["details"]["F1_rt"]["matcher"].startswith("matcher=embedding>=0.8 (")
+
+
+def test_the_table_names_the_matcher_that_figures_rest_on() -> None:
+    from rich.console import Console
+
+    from simulator.cli.show import ScoreTable
+
+    console = Console(width=200, record=True, quiet=False, file=StringIO())
+    console.print(ScoreTable({"mine": score(Answering(by_rule))}))
+    assert "mine: matcher=judge (m1, prompt " in console.export_text()
