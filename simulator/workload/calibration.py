@@ -18,6 +18,7 @@ All are rounded, so that the last bits of a sum cannot matter.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -136,33 +137,34 @@ class _Trial:
     """Weeks drawn only to see what an exponent and a cut come to."""
 
     recipe: Recipe
+    hours: Sequence[Hours]  # of some users
     exponent: float
     cut_s: int
 
     def burstiness(self) -> Floats:
         """Of each user, float64[users]."""
-        found = [burstiness((self._walls(user) * SECOND).tolist()) for user in range(_USERS)]
+        found = [burstiness((self._walls(user) * SECOND).tolist()) for user in range(len(self.hours))]
         return np.array([b for b in found if b is not None] or [0.0])
 
     def measured_exponent(self) -> float | None:
         """Of all users' times between together, cut at the longest, as `rhythm.power_law` fits it."""
-        between = np.concatenate([np.diff(self._walls(user)) for user in range(_USERS)])
+        between = np.concatenate([np.diff(self._walls(user)) for user in range(len(self.hours))])
         return power_law(between, xmin=self.recipe.rhythm.shortest_s, cut=True).exponent
 
     def _walls(self, user: int) -> Ints:
-        hours = Hours(self.recipe.week, _SEED, f"calibration-{user}")
         end, count, walls = _WEEKS * 7 * DAY_S, 2048, np.zeros(0, dtype=np.int64)
         while not len(walls) or (walls[-1] < end and count < _MOST):
             gaps = gaps_s(block_unit(count, _SEED, "calibration", user), self.recipe, self.exponent, self.cut_s)
-            walls, count = hours.wall(np.cumsum(gaps)), 2 * count
+            walls, count = self.hours[user].wall(np.cumsum(gaps)), 2 * count
         return walls[walls < end]
 
 
 def _settled(recipe: Recipe, where: Path | str) -> _Trial:
     """The exponent at work with which the one on the wall comes out, and its cut."""
+    hours = [Hours(recipe.week, _SEED, f"calibration-{user}") for user in range(_USERS)]
     exponent = recipe.rhythm.exponent
     for _ in range(_ROUNDS):
-        trial = _cut(recipe, exponent, where)
+        trial = _cut(recipe, hours, exponent, where)
         measured = trial.measured_exponent()
         if measured is None:
             break
@@ -170,29 +172,29 @@ def _settled(recipe: Recipe, where: Path | str) -> _Trial:
         if abs(better - exponent) < _GRAIN:
             break
         exponent = round(better / _GRAIN) * _GRAIN
-    return _cut(recipe, exponent, where)
+    return _cut(recipe, hours, exponent, where)
 
 
-def _cut(recipe: Recipe, exponent: float, where: Path | str) -> _Trial:
+def _cut(recipe: Recipe, hours: Sequence[Hours], exponent: float, where: Path | str) -> _Trial:
     """The cut with which the burstiness comes out: the least on a grid that crosses it, then by halving."""
     shortest, wanted = recipe.rhythm.shortest_s, recipe.rhythm.burstiness
     before: tuple[int, float] | None = None
     seen: list[float] = []
     for cut in (round(shortest * 2 ** (5 + i)) for i in range(_GRID)):
-        seen.append(float(_Trial(recipe, exponent, cut).burstiness().mean()))
+        seen.append(float(_Trial(recipe, hours, exponent, cut).burstiness().mean()))
         if before is not None and min(before[1], seen[-1]) <= wanted <= max(before[1], seen[-1]):
-            return _halved(recipe, exponent, before[0], cut, falls=before[1] > wanted)
+            return _halved(recipe, hours, exponent, before[0], cut, falls=before[1] > wanted)
         before = (cut, seen[-1])
     want = f"with these hours and this exponent a burstiness from {min(seen):.3f} to {max(seen):.3f}"
     raise InputError(where, want, field="rhythm.burstiness", value=wanted)
 
 
-def _halved(recipe: Recipe, exponent: float, low: int, high: int, *, falls: bool) -> _Trial:
+def _halved(recipe: Recipe, hours: Sequence[Hours], exponent: float, low: int, high: int, *, falls: bool) -> _Trial:
     while high - low > max(low // 200, 1):
         middle = (low + high) // 2
-        above = float(_Trial(recipe, exponent, middle).burstiness().mean()) > recipe.rhythm.burstiness
+        above = float(_Trial(recipe, hours, exponent, middle).burstiness().mean()) > recipe.rhythm.burstiness
         low, high = (middle, high) if above == falls else (low, middle)
-    return _Trial(recipe, exponent, (low + high) // 2)
+    return _Trial(recipe, hours, exponent, (low + high) // 2)
 
 
 def _stay(recipe: Recipe, where: Path | str, left: Ints, length_s: float) -> int:

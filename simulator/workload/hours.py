@@ -23,7 +23,9 @@ class Hours:
     """
 
     def __init__(self, week: Week, seed: int, name: str) -> None:
-        self._week, self._seed, self._name = week, seed, name
+        self._seed, self._name = seed, name
+        self._chances, self._spread_s = week.days, week.spread_s
+        self._usual = np.array(week.spans_s, dtype=np.int64)
         self._n_days = 0
         self._starts: Ints = np.zeros(0, dtype=np.int64)  # of spans, in seconds of work
         self._walls: Ints = np.zeros(0, dtype=np.int64)  # of spans, in seconds since the first day's midnight
@@ -31,7 +33,7 @@ class Hours:
 
     def works(self, day: int) -> bool:
         """Whether the user works on that day (0 is a Monday)."""
-        return unit(self._seed, self._name, "works", day) < self._week.days[day % 7]
+        return unit(self._seed, self._name, "works", day) < self._chances[day % 7]
 
     def wall(self, work_s: Ints) -> Ints:
         """Seconds since the first day's midnight for seconds of work."""
@@ -59,7 +61,6 @@ class Hours:
 
     def _spans(self, day: int) -> Ints:
         """Spans of a day, each end moved by up to the spread, alike for a span's end and the next one's start."""
-        spans = np.array(self._week.spans_s, dtype=np.int64)
-        drawn = block_unit(spans.size, self._seed, self._name, "hours", day).reshape(spans.shape)
-        moved = spans + np.floor((2.0 * drawn - 1.0) * self._week.spread_s).astype(np.int64)
+        drawn = block_unit(self._usual.size, self._seed, self._name, "hours", day).reshape(self._usual.shape)
+        moved = self._usual + np.floor((2.0 * drawn - 1.0) * self._spread_s).astype(np.int64)
         return np.asarray(moved)
