@@ -136,7 +136,7 @@ FORMATS: dict[str, Format] = {
                "simulator.sources.pira", gives="cases", takes=("user", "rate", "truth")),
         Format("video", "video and GIF files, one picture a period by presentation time", "simulator.sources.video",
                takes=("user", "rate"), makes_pictures=True),
-        # auto takes the first that recognises the source; the last three take any file, or any folder
+        # auto takes the first that recognises the source; the last three take any database, or any folder
         Format("lifetrace", "databases of LifeTrace of every generation, with their screenshots",
                "simulator.sources.lifetrace_format", takes=("user", "rate", "side"), zone="needed"),
         Format("proagentbench", "databases of ProAgentBench, one a participant",

@@ -11,13 +11,18 @@ from simulator.sources import lifetrace
 from simulator.sources.foreign import Foreign
 from simulator.sources.formats import Account, Wanted
 from simulator.sources.lifetrace_db import databases
+from simulator.sources.loose_rows import start_of
 
 __all__ = ["recordings", "sniff"]
 
+_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
+
 
 def sniff(src: Path) -> bool:
-    """Whether it is a file (what is wrong with one is told on reading) or holds a database."""
-    return src.is_file() or any(src.rglob("*.db"))
+    """Whether it is a database, is named like one (what is wrong with it is told on reading), or holds one."""
+    if src.is_file():
+        return src.suffix.lower() in _SUFFIXES or start_of(src, 16).startswith("SQLite format 3")
+    return any(src.rglob("*.db"))
 
 
 def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]:
