@@ -13,7 +13,7 @@ from simulator.core.types import SECOND
 from simulator.play import run
 from simulator.session.scenario import plays
 from simulator.session.store import Writer
-from simulator.session.truth import Moment
+from simulator.session.truth import Moment, read
 
 
 def _scenario(folder: Path, **truth: Any) -> Path:
@@ -43,7 +43,10 @@ def test_moments_and_rule_are_read_as_stated_in_order_of_time(tmp_path: Path) ->
     ("truth", "words"),
     [
         ({"assists": [], "moments": ASKED}, "moments stand beside opportunities"),
-        ({"opportunities": [], "moments": [{"t_s": 20, "positive": True}]}, r"moments\[0\].t_s: '20.0': a moment within"),
+        (
+            {"opportunities": [], "moments": [{"t_s": 20, "positive": True}]},
+            r"moments\[0\].t_s: '20.0': a moment within",
+        ),
         ({"opportunities": [], "moments": [*ASKED, ASKED[0]]}, r"moments\[2\].t_s: '12.0': each instant once"),
         ({"opportunities": [], "moments": [{"t_s": -1, "positive": True}]}, "t_s"),
         ({"opportunities": [], "moments": [{"t_s": float("nan"), "positive": True}]}, "t_s"),
@@ -67,5 +70,7 @@ def test_a_run_asks_what_is_stated_and_other_protocols_know_nothing_of_it(
                latency="profile:instant")  # fmt: skip
     assert done.scores is not None
     assert done.scores["counts"]["decisions"] == n
+    (kept,) = (tmp_path / "run").rglob("truth.json")
+    assert len(read(kept).moments) == (2 if protocol == "moments" else 0)
     if protocol == "moments":
         assert done.scores["scores"]["accuracy"] == 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -91,8 +92,11 @@ def test_a_second_answer_to_the_same_trace_is_left_out(tmp_path: Path) -> None:
 
 def test_a_bomb_is_not_unpacked_past_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_answers, "LARGEST_MEMBER", 10_000)
-    file = _zip(tmp_path / "t.zip", {"m/bomb.json": b"[" + b" " * 1_000_000 + b"]", "m/x.json": _trace(["a"])})
+    file = _zip(tmp_path / "t.zip", {"m/bomb.json": b"[" + b" " * 20_000_000 + b"]", "m/x.json": _trace(["a"])})
+    tracemalloc.start()
     stored = read_answers(file)
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
     assert _left_out(stored.ledger) == {"members that unpack to more than the limit": 1}
     monkeypatch.setattr(stored_answers, "LARGEST_WHOLE", 10_000)
     many = _zip(tmp_path / "u.zip", {f"m/{i}.json": _trace(["a" * 3000]) for i in range(9)})
