@@ -74,7 +74,10 @@ def answers(
         voice.record("answers", **row)
     if not json:
         _say_answers(voice, rows, judge)
-    checked = [] if results is None else _checked(voice, results, stored, parts)
+    checked: list[dict[str, Any]] = []
+    if results is not None:
+        with told(results):
+            checked = _checked(voice, results, stored, parts)
     _say_account(voice, stored)
     summary = _summary(checked)
     if checked and not json:

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import UsageError
+from simulator.core.faults import told
 
 if TYPE_CHECKING:
     from scorers.compat.proactivebench import Counts
@@ -62,6 +63,9 @@ def asked_judge(
         async with endpoint:
             return await judge.verdicts(asked)
 
+    if kept is not None:
+        with told(kept):  # before anything is asked
+            kept.open("a", encoding="utf-8").close()
     with _progress(voice, model, len(asked)) as done:
         judge = Proposals(endpoint, model, sent=choice.decoding, kept=kept, at_once=at_once, asked=done)
         try:

@@ -147,6 +147,12 @@ FORMATS: dict[str, Format] = {
 }  # fmt: skip
 
 
+_NOT_IMPORTED = {
+    ".zip": "stored model answers are read by `proact dataset answers`, other archives are to be unpacked first",
+    ".jsonl": "cases for a judge are read by `proact dataset judge-cases`",
+}
+
+
 def chosen(name: str, src: Path) -> Format:
     """The format of that name; for ``auto`` the first that recognises the source.
 
@@ -161,5 +167,6 @@ def chosen(name: str, src: Path) -> Format:
             raise InputError(src, "there is no such file or folder")
         found = FORMATS[name] if name != "auto" else next((f for f in FORMATS.values() if f.sniff(src)), None)
     if found is None:
-        raise InputError(src, f"none of the known formats ({', '.join(FORMATS)}); name it with --format")
+        other = _NOT_IMPORTED.get(src.suffix.lower(), "name it with --format")
+        raise InputError(src, f"none of the known formats ({', '.join(FORMATS)}); {other}")
     return found

@@ -104,6 +104,12 @@ def test_a_model_can_be_asked_for_verdicts(
         (["--judge-model", "m", "--at-once", "0"], "one question at least"),
         (["--judge-model", "m", "--timeout", "soon"], "--timeout"),
         (["--results", "none"], "no table"),
+        (["--splits", "none"], "none"),
+        (["--judgements", "none"], "none"),
+        (
+            ["--judge-model", "m", "--base-url", "http://127.0.0.1:9/v1", "--kept", "none/there/x.jsonl"],
+            "none/there/x.jsonl",
+        ),
     ],
 )
 def test_what_cannot_be_is_one_sentence(

@@ -45,7 +45,7 @@ def test_moments_and_rule_are_read_as_stated_in_order_of_time(tmp_path: Path) ->
         ({"assists": [], "moments": ASKED}, "moments stand beside opportunities"),
         (
             {"opportunities": [], "moments": [{"t_s": 20, "positive": True}]},
-            r"moments\[0\].t_s: '20.0': a moment within",
+            r"\[0\].t_s: '20.0': a moment within",
         ),
         ({"opportunities": [], "moments": [*ASKED, ASKED[0]]}, r"moments\[2\].t_s: '12.0': each instant once"),
         ({"opportunities": [], "moments": [{"t_s": -1, "positive": True}]}, "t_s"),

@@ -49,6 +49,9 @@ def test_a_format_that_is_not_there_is_told_with_the_nearest(tmp_path: Path) -> 
     (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
     with pytest.raises(InputError, match="none of the known formats"):
         chosen("auto", tmp_path / "notes.txt")
+    (tmp_path / "traces.zip").write_bytes(b"PK")
+    with pytest.raises(InputError, match="proact dataset answers"):
+        chosen("auto", tmp_path / "traces.zip")
 
 
 def test_what_a_format_does_not_take_is_refused_rather_than_passed_over(tmp_path: Path) -> None:
