@@ -13,15 +13,28 @@ from simulator.core.lazy import door
 
 if TYPE_CHECKING:
     from simulator.play.assemble import Choice, assemble
+    from simulator.play.comparing import Comparison, compare
     from simulator.play.player import Played, Watcher, play, run
     from simulator.play.scoring import read_scores, score_folder
 
-__all__ = ["Choice", "Played", "Watcher", "assemble", "play", "read_scores", "run", "score_folder"]
+__all__ = [
+    "Choice",
+    "Comparison",
+    "Played",
+    "Watcher",
+    "assemble",
+    "compare",
+    "play",
+    "read_scores",
+    "run",
+    "score_folder",
+]
 
 __getattr__ = door(
     __name__,
     {
         "simulator.play.assemble": ["Choice", "assemble"],
+        "simulator.play.comparing": ["Comparison", "compare"],
         "simulator.play.player": ["Played", "Watcher", "play", "run"],
         "simulator.play.scoring": ["read_scores", "score_folder"],
     },
