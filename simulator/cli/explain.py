@@ -15,6 +15,7 @@ from simulator.core.errors import Exit, UsageError, nearest, quote
 from simulator.play.scoring import Opened, open_folder
 
 if TYPE_CHECKING:
+    from scorers.base import Unit
     from scorers.explaining import Told
 
 __all__ = ["explain"]
@@ -51,6 +52,8 @@ def explain(
     found = [(key, told) for key, told in explained if told]
     if not found and (offer is not None or need is not None):
         raise UsageError(_absent(opened, unit, offer, need))
+    for key in (untold := [u.key for u in _of(opened, unit) if not _is_known(opened, u)]):
+        voice.tell(f"{key}: nothing is known of what was needed, so nothing was classified")
     counts: Counter[str] = Counter()
     for key, told in found:
         counts.update(f"{t.what} {t.verdict}" for t in told)
@@ -58,20 +61,30 @@ def explain(
             voice.record(item.what, unit=key, **item.record())
         if not json:
             _say(voice, key, told)
-    voice.record("done", run=str(run), n=dict(counts))
+    voice.record("done", run=str(run), n=dict(counts), without_truth=untold)
     return Exit.DONE
+
+
+def _of(opened: Opened, unit: str | None) -> list[Unit]:
+    """The units that were asked for."""
+    keys = [u.key for u in opened.units]
+    if unit is not None and unit not in keys:
+        raise UsageError(f"the run has no unit {quote(unit)}; {nearest(unit, keys)}")
+    return [u for u in opened.units if unit in (None, u.key)]
+
+
+def _is_known(opened: Opened, unit: Unit) -> bool:
+    return unit.truth.intents is not None if opened.context.protocol == "trajectory" else unit.truth.known
 
 
 def _explained(opened: Opened, unit: str | None, matcher: str) -> list[tuple[str, list[Told]]]:
     from scorers.explaining import explain_unit
     from scorers.judge import JudgeFailed
 
-    keys = [u.key for u in opened.units]
-    if unit is not None and unit not in keys:
-        raise UsageError(f"the run has no unit {quote(unit)}; {nearest(unit, keys)}")
-    chosen = [u for u in opened.units if unit in (None, u.key)]
+    asked = _of(opened, unit)
+    known = [u for u in asked if _is_known(opened, u)] or asked  # of none: the first says why
     try:
-        return [(u.key, explain_unit(u, opened.context, matcher)) for u in chosen]
+        return [(u.key, explain_unit(u, opened.context, matcher)) for u in known]
     except JudgeFailed as failed:
         raise UsageError(f"not all was judged: {failed}; the same command asks for what is missing") from failed
 
@@ -91,7 +104,7 @@ def _absent(opened: Opened, unit: str | None, offer: int | None, need: str | Non
     """Why nothing was found: what the decision did instead, or the needs that there are."""
     from simulator.runs.records import Kind
 
-    units = [u for u in opened.units if unit in (None, u.key)]
+    units = _of(opened, unit)
     if offer is not None:
         kinds = [Kind(int(u.log.kind[row])).name.lower() for u in units for row in (u.log.seq == offer).nonzero()[0]]
         if not kinds:

@@ -372,3 +372,30 @@ def test_the_command_explains_a_run(tmp_path: Path, capsys: pytest.CaptureFixtur
     ):
         assert _call(["explain", str(folder), *words]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_of_several_units_those_without_a_truth_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from simulator.cli import _call
+    from simulator.play.player import run
+    from simulator.session.store import Writer
+
+    for name, more in (
+        ("a", "truth: {opportunities: [{opens_s: 1, closes_s: 5, intention: Translation}]}"),
+        ("b", "truth: none"),
+    ):
+        with Writer(tmp_path / name / "session", user="u") as writer:
+            for tick in range(8):
+                writer.add(tick=tick, captured_ns=tick * SECOND, app_name="a", window_title="t")
+        (tmp_path / name / "scenario.yaml").write_text(f"session: session\nuser: u\nname: {name}\n{more}\n")
+    both = [tmp_path / name / "scenario.yaml" for name in "ab"]
+    folder = run(both, "always", "none", clock="modelled", latency="fixed:10ms", out=tmp_path / "run").folder
+    capsys.readouterr()
+    code = _call(["explain", str(folder), "--json"])
+    out, err = capsys.readouterr()
+    assert code == 0
+    done = json.loads(out.splitlines()[-1])
+    (untold,) = done["without_truth"]
+    assert f"{untold}: nothing is known of what was needed" in err
+    assert done["n"]["need wrong_content"] == 1
+    assert _call(["explain", str(folder), untold]) == 2
+    assert "no windows of need are known" in capsys.readouterr().err
