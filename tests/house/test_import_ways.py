@@ -53,6 +53,7 @@ WAYS: dict[str, tuple[str, ...]] = {
         "simulator.endpoint",
     ),
     "simulator.figures": ("simulator.core",),
+    "simulator.workload": ("simulator.core", "simulator.screen", "simulator.session"),
     "simulator.play": ANYTHING,
     "simulator.sweep": ANYTHING,
     "simulator.web": ANYTHING,

@@ -141,16 +141,18 @@ def test_titles_look_as_titles_do(data: tuple[Path, Generated]) -> None:
     assert len(titles) > 50
 
 
-@pytest.mark.parametrize(("images", "least"), [("few", 20), ("all", 200)])
-def test_pictures_are_real_ones_of_the_size_asked_for(images: Any, least: int, tmp_path: Path) -> None:
-    generate(DAY, tmp_path / "x", users=1, days=1, seed=1, sessions=1, images=images, size=(320, 180))
+@pytest.mark.parametrize(("images", "least", "size"), [("few", 20, (320, 180)), ("all", 200, (96, 64))])
+def test_pictures_are_real_ones_of_the_size_asked_for(
+    images: Any, least: int, size: tuple[int, int], tmp_path: Path
+) -> None:
+    generate(DAY, tmp_path / "x", users=1, days=1, seed=1, sessions=1, images=images, size=size)
     (play,) = plays([tmp_path / "x"])
     told = describe(play.where.parent)
     assert told["distinct_images"] >= least
     assert told["rows_with_image"] == told["rows"]
     assert check(play.where.parent) == []
     with Image.open(next(play.where.parent.rglob("*.webp"))) as picture:
-        assert picture.size == (320, 180)
+        assert picture.size == size
 
 
 def test_no_sessions_is_history_only_and_many_are_all(tmp_path: Path) -> None:
@@ -204,20 +206,21 @@ def test_a_memory_learns_strong_habits_and_nothing_where_there_are_none(tmp_path
     found: dict[tuple[str, str], dict[str, float]] = {}
     most: dict[str, float] = {}
     for name in ("habits-strong", "habits-none"):
-        made = generate(RECIPES / f"{name}.yaml", tmp_path / name, users=1, days=20, seed=3, sessions=3)
+        made = generate(RECIPES / f"{name}.yaml", tmp_path / name, users=1, days=18, seed=3, sessions=2)
         most[name] = made.users[0].ceilings.balanced_accuracy
-        for memory in ("none", "rag", "graph") if name == "habits-strong" else ("rag", "graph"):
+        for memory in ("none", "rag", "graph") if name == "habits-strong" else ("rag",):
             run = tmp_path / f"{name}-{memory}"
             words = ["run", str(tmp_path / name), "--memory", memory, "--protocol", "moments", "--clock", "modelled"]
             assert _call([*words, "--latency", "fixed:0ms", "--out", str(run)]) == 0
             found[name, memory] = json.loads((run / "scores.json").read_text())["scores"]
     assert found["habits-strong", "none"]["accuracy"] == 0.5
     for memory in ("rag", "graph"):
-        strong, none = found["habits-strong", memory], found["habits-none", memory]
-        assert 0.75 < strong["accuracy"] < most["habits-strong"] + 0.05  # 264 moments: one error is 0.02
-        assert abs(none["accuracy"] - most["habits-none"]) < 0.07
-        assert strong["intention_accuracy"] > 0.5
-        assert none["intention_accuracy"] < 0.351 + 0.1
+        strong = found["habits-strong", memory]
+        assert 0.7 < strong["accuracy"] < most["habits-strong"] + 0.05  # some 150 moments
+        assert strong["intention_accuracy"] > 0.45
+    none = found["habits-none", "rag"]
+    assert abs(none["accuracy"] - most["habits-none"]) < 0.1
+    assert none["intention_accuracy"] < 0.351 + 0.1
 
 
 _SHARES = st.lists(st.integers(1, 20), min_size=1, max_size=6).map(lambda n: [x / sum(n) for x in n])

@@ -12,7 +12,8 @@ import yaml
 
 from simulator.core.errors import InputError
 from simulator.workload import calibrate, load
-from simulator.workload.recipe import parse
+from simulator.workload.ceilings import Ceilings
+from simulator.workload.recipe import Events, Habits, Recipe, Rhythm, parse
 
 RECIPES = Path(__file__).parents[2] / "scenarios" / "recipes"
 DAY: dict[str, Any] = yaml.safe_load((RECIPES / "day.yaml").read_text(encoding="utf-8"))
@@ -129,3 +130,12 @@ def test_a_share_that_this_rhythm_cannot_have_is_refused_with_those_that_it_can(
     with pytest.raises(InputError, match=r"a share from 0\.\d+ to 0\.\d+") as caught:
         calibrate(parse(raw, "mine.yaml"), "mine.yaml")
     assert "rhythm.assistance_share" in str(caught.value)
+
+
+def test_the_page_shows_the_small_recipe_as_it_is_and_names_every_key() -> None:
+    page = (RECIPES.parents[1] / "docs" / "generating.md").read_text(encoding="utf-8")
+    assert f"```yaml\n{(RECIPES / 'day.yaml').read_text(encoding='utf-8')}```" in page
+    for key in (*Recipe.model_fields, *Rhythm.model_fields, *Habits.model_fields, *Events.model_fields):
+        assert key in page
+    for name in Ceilings.__slots__:
+        assert f"`{name}`" in page
