@@ -263,10 +263,13 @@ class _Check:
             ]:
                 if query and query.strip():
                     asked.setdefault(_folded(query), f"{play.key}, {name}")
+        found: dict[str, list[str]] = {}
         for table in sorted(self.own.tables):
             for name, query in _questions(table):
                 if (where := asked.get(_folded(query))) is not None:
-                    self._say("query", where, f"{table.name}, {name}")
+                    found.setdefault(where, []).append(f"{table.name}, {name}")
+        for where, places in found.items():
+            self._say("query", where, places[0] + (f" and {len(places) - 1} more" if len(places) > 1 else ""))
 
     def _pictures(self) -> None:
         before: dict[str, str] = {}

@@ -95,6 +95,10 @@ def test_a_request_that_would_begin_at_the_cut_goes_to_the_history(tmp_path: Pat
 def test_no_label_of_a_later_question_is_in_the_history(tmp_path: Path) -> None:
     session(tmp_path / "src" / "s", requests=(3, 8))
     split(tmp_path / "src", tmp_path / "out", history=0.5)
+    counts = json.loads((tmp_path / "out" / "sam" / "split.json").read_text(encoding="utf-8"))["counts"]
+    assert counts == {
+        "events": 5, "events with help": 1, "assistance events": 1, "questions without an event": 0
+    }, "the later question is none of the history's"  # fmt: skip
     assert "question 8" not in (tmp_path / "out" / "sam" / "history.jsonl").read_text(encoding="utf-8")
     (play,) = plays([tmp_path / "out"])
     asked = [label.query for _, label in play.history if label is not None and label.help]
@@ -205,6 +209,7 @@ def test_a_part_holds_nothing_of_what_was_cut_off(tmp_path: Path) -> None:
             (50 * S, 99 * S, 50)
         ]
         assert reader.table("notes", ("tick",)) == [(95,)]
+        assert reader.fetch("PRAGMA freelist_count") == [(0,)], "no page that somebody could look into"
     assert len(list((file.parent / "screenshots").rglob("*.webp"))) == 5
 
 
