@@ -23,6 +23,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "compare": 3,
     "charge": 3,
     "endpoint": 3,
+    "rescore": 1,
     "commands": REPEATS,
     "wall": 1,
     "memories": 3,

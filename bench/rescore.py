@@ -83,15 +83,15 @@ def play(corpus: Path, out: Path, mix: str) -> None:
         sys.exit(made.stderr or made.stdout)
 
 
-def rescore(run: Path) -> tuple[float, float]:
-    """Seconds and peak memory (MB) of the whole command."""
+def rescore(run: Path) -> tuple[float, float, float]:
+    """Seconds, of them on the processor, and peak memory (MB) of the whole command."""
     command = [sys.executable, "-m", "simulator.cli", "score", str(run), "--json"]
     begun = real_ns()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     assert child.returncode == 0
-    return (real_ns() - begun) / 1e9, used.ru_maxrss / 1024
+    return (real_ns() - begun) / 1e9, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def measure() -> dict[str, float]:
@@ -105,7 +105,8 @@ def measure() -> dict[str, float]:
             told = [rescore(run / mix) for _ in range(TIMES)]
             decisions = json.loads((run / mix / "scores.json").read_text())["counts"]["decisions"]
             assert decisions == SESSIONS * ROWS, decisions
-            figures[f"{mix}_seconds"], figures[f"{mix}_peak_mb"] = (max(column) for column in zip(*told, strict=True))
+            for figure, values in zip(("seconds", "cpu_seconds", "peak_mb"), zip(*told, strict=True), strict=True):
+                figures[f"{mix}_{figure}"] = max(values)
             log_bytes = sum(f.stat().st_size for f in (run / mix / "units").glob("*/decisions.jsonl"))
             figures[f"{mix}_log_mb"] = log_bytes / 2**20
     return figures

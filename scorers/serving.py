@@ -184,7 +184,7 @@ def _latencies(log: RunLog) -> dict[str, Ints]:
     if timeout is not None:
         service = np.where(failed, np.maximum(service, int(timeout)), service)
     first = np.full(len(log), -1, np.int64)
-    seen = {seq: at for seq, record in log.full.items() if (at := record.get("first_token_ns")) is not None}
+    seen = log.reported().first_token_ns
     rows = np.searchsorted(log.seq, np.array(list(seen), np.int64))
     first[rows] = np.array(list(seen.values()), np.int64) - log.released_ns[rows]
     reported = first >= 0

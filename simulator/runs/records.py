@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.runs.reported import Reported
+
 __all__ = ["Flag", "Ints", "Kind", "LoggedOffer", "RunLog"]
 
 Ints = NDArray[np.int64]
@@ -70,6 +72,7 @@ class RunLog:
         end: the last line (``released``, ``never_seen``, ``notes``, ``changes_ns``: instants at which one
             event ended and the next began, as the run's segmentation sees it), None when the run was interrupted.
         torn: a half-written last line was found and left out.
+        gathered: what the records report, where the reader summed it; ask ``reported``.
     """
 
     header: Mapping[str, Any]
@@ -87,6 +90,7 @@ class RunLog:
     writes: Sequence[Mapping[str, Any]]
     end: Mapping[str, Any] | None
     torn: bool = False
+    gathered: Reported | None = None
 
     def __len__(self) -> int:
         return len(self.seq)
@@ -95,6 +99,14 @@ class RunLog:
     def complete(self) -> bool:
         """Whether the run came to its end."""
         return self.end is not None
+
+    def reported(self) -> Reported:
+        """Tokens, money and first tokens of all decisions."""
+        if self.gathered is not None:
+            return self.gathered
+        found = Reported()
+        found.add(self.full.values())
+        return found
 
     def offers(self) -> list[LoggedOffer]:
         """All delivered offers (of decisions of kind ``offer``), in order of arrival, ties by seq and position."""

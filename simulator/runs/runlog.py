@@ -22,6 +22,7 @@ import numpy as np
 
 from simulator.core.errors import InputError
 from simulator.runs.records import Flag, Ints, Kind, RunLog
+from simulator.runs.reported import Reported
 
 __all__ = ["BLOCK", "SCHEMA", "LogWriter", "has_begun", "no_collection", "read", "read_header"]
 
@@ -129,6 +130,7 @@ class _Columns:
         self.parts: list[Any] = []
         self.full: dict[int, dict[str, Any]] = {}
         self.writes: list[dict[str, Any]] = []
+        self.reported = Reported()
         self.end: dict[str, Any] | None = None
 
     def add(self, records: list[dict[str, Any]]) -> None:
@@ -144,6 +146,7 @@ class _Columns:
             kinds = [_CODES[r["kind"]] for r in decisions]
             self.parts.append(np.concatenate((stamps.T, np.array([flags, kinds], np.int64))))
             self.full.update(zip(map(_seq, decisions), decisions, strict=True))
+            self.reported.add(decisions)
         if len(decisions) == len(records):
             return
         blocks = []
@@ -337,7 +340,7 @@ def read(path: Path) -> RunLog:
     flags, kind = table[8].astype(np.uint8), table[9].astype(np.uint8)
     return RunLog(
         header, seq, snapshot, captured, content, released, started, actionable, dropped, kind, flags,
-        columns.full, columns.writes, columns.end, torn,
+        columns.full, columns.writes, columns.end, torn, columns.reported,
     )  # fmt: skip
 
 
