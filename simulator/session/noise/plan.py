@@ -7,6 +7,7 @@ A *place* is a row before which noise may come in. Rules, and why:
 * not less than a second before, or at, an instant at which the user acted. The event that ends there is the one in
   which the need arose: its label must not go to noise, and the moment that protocol ``moments`` asks about must not
   show noise;
+* not between the opening of a window and the first snapshot in it, which shows the need;
 * not inside a window that nobody can serve: made longer, it would become one that is scored.
 
 Windows of need may be interrupted, and then they are longer by what came in: the work is still undone, so the need goes
@@ -94,6 +95,7 @@ def places(
     acts = sorted({*truth.acts_ns, *(a.start_ns for a in truth.assists)})
     barred = [o for o in truth.opportunities if spare_windows or o.unservable is not None]
     inside = Spans((o.opens_ns + 1, o.closes_ns) for o in barred)  # not at its opening: that moves along
+    opens = sorted(o.opens_ns for o in truth.opportunities)
     gaps = Spans((g.start_ns, g.end_ns) for g in truth.gaps)
     out = []
     for i in range(1, len(times_ns)):
@@ -101,6 +103,8 @@ def places(
         if ticks[i] <= ticks[i - 1] or at <= before:
             continue  # two rows of one tick belong together
         if bisect_left(acts, at) < bisect_left(acts, at + _BEFORE_ACT_NS):
+            continue
+        if bisect_right(opens, before) < bisect_left(opens, at):
             continue
         if gaps.touch(before, at + 1) or inside.cover(at):
             continue
