@@ -119,7 +119,7 @@ def _table() -> Table:
 
 def _differences(c: Comparison, mark: str) -> Table:
     table = _table()
-    table.add_column("metric", no_wrap=True)
+    table.add_column(f"{mark}metric", no_wrap=True)
     for name in ("A", "B", "B - A", "95 % interval", "p"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in c.rows:
@@ -140,7 +140,7 @@ def _standings(c: Comparison, mark: str) -> Table:
     """In how many sessions B is better, and what so many sessions could have shown."""
     unit = next((r.clusters.unit for r in c.rows if r.found is not None), "session")
     table = _table()
-    table.add_column(f"{unit}s in which B is", no_wrap=True)
+    table.add_column(f"{mark}{unit}s in which B is", no_wrap=True)
     for name in ("better", "equal", "worse", "none", "would show from"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in c.rows:

@@ -328,8 +328,8 @@ def test_what_was_forced_is_marked_on_every_line_and_record(played: Play, capsys
     assert code == 0
     assert "forced: gate is 'standard' in always and 'off' in oracle (unit s0)" in err
     lines = [line for line in out.splitlines() if line.strip()]
-    tables = ("metric ", "sessions in which")
-    assert all(line.startswith("! ") or line.startswith(tables) for line in lines)
+    assert len(lines) > 30
+    assert all(line.startswith("! ") for line in lines)
     code, out, _ = said(capsys, played("always"), off, "--force", "--json")
     assert all(json.loads(line)["forced"] for line in out.splitlines())
 
