@@ -57,6 +57,7 @@ class Calibration:
         length_s: mean length of the recipe's events without an assistant.
         burstiness: mean over the drawn users of four weeks.
         spread: its standard deviation between users.
+        measured_exponent: of all drawn users' times between on the wall; None for fewer than `rhythm.FEWEST`.
         assistance_share: expected.
         follow_up_share: expected share of questions that are follow-ups of one before.
         need_rate: expected share of events without an assistant in which a need arises.
@@ -68,6 +69,7 @@ class Calibration:
     stay_s: int
     length_s: float
     burstiness: float
+    measured_exponent: float | None
     spread: float
     assistance_share: float
     follow_up_share: float
@@ -124,6 +126,7 @@ def _calibrated(recipe_json: str, where: str) -> Calibration:
         stay_s=stay,
         length_s=mean_s,
         burstiness=float(found.mean()),
+        measured_exponent=trial.measured_exponent(),
         spread=float(found.std()),
         assistance_share=1 / (1 + between),
         follow_up_share=follows,

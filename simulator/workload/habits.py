@@ -83,7 +83,8 @@ def habits(recipe: Recipe, need_rate: float, seed: int, user: str) -> Habits:
     weights = (apps[:, None] / apps.sum() * (falling / falling.sum())[None, :]).ravel()
     weights = weights / np.cumsum(weights)[-1]
     helps = _helps(recipe, weights, need_rate, seed, user)
-    need, calm = weights * helps / need_rate, weights * (1.0 - helps) / (1.0 - need_rate)
+    need = weights * helps / need_rate
+    calm = weights * (1.0 - helps) / (1.0 - need_rate) if need_rate < 1.0 else weights
     share = np.array(list(recipe.intentions.values()))
     share = share / np.cumsum(share)[-1]
     order = np.argsort(block_unit(len(cells), seed, user, "order of cells"), kind="stable")

@@ -240,4 +240,13 @@ def _account(out: Path, recipe: Recipe, made: Generated, days: int, seed: int, i
 
 
 def _write_json(file: Path, value: Any) -> None:
-    file.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n")
+    file.write_text(json.dumps(_rounded(value), ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n")
+
+
+def _rounded(value: Any) -> Any:
+    """With numbers to nine places: the last bits of a sum are a machine's own."""
+    if isinstance(value, float):
+        return round(value, 9)
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    return [_rounded(one) for one in value] if isinstance(value, list | tuple) else value

@@ -27,7 +27,7 @@ reported beside ones on real data without the word synthetic. Not for training a
 | events; with an assistant | {share:.1%} | {n_events:,}; {n_assistance:,} ({measured:.1%}) |
 | needs (questions that are no follow-ups) | | {n_needs:,} |
 | burstiness of questions, a user, four weeks | {b:.3f} | {calibrated:.3f} expected, sd {spread:.3f} between users |
-| power law of the times between | {alpha:g} | in time at work {exponent:g}, from {shortest:g} s, cut at {cut:,} s |
+| power law of the times between | {alpha:g} | {law} |
 | history; sessions; rows | | {n_history:,} events; {n_sessions:,}; {n_rows:,} |
 
 What could be known at best (mean over users; `generated.json` and each `habits.json` have all of it):
@@ -48,6 +48,10 @@ def readme(recipe: Recipe, made: Generated, days: int, seed: int) -> str:
     def mean(name: str) -> float:
         return sum(float(getattr(user.ceilings, name)) for user in users) / len(users)
 
+    found = made.calibration
+    expected = "" if found.measured_exponent is None else f"{found.measured_exponent:.2f} expected; "
+    shortest = recipe.rhythm.shortest_s
+    law = f"{expected}in time at work {found.exponent:g} from {shortest:g} s, cut at {found.cut_s:,} s"
     return _TEXT.format(
         name=recipe.name,
         seed=seed,
@@ -61,9 +65,7 @@ def readme(recipe: Recipe, made: Generated, days: int, seed: int) -> str:
         calibrated=made.calibration.burstiness,
         spread=made.calibration.spread,
         alpha=recipe.rhythm.exponent,
-        exponent=made.calibration.exponent,
-        shortest=recipe.rhythm.shortest_s,
-        cut=made.calibration.cut_s,
+        law=law,
         n_history=made.total("n_history"),
         n_sessions=made.total("n_sessions"),
         n_rows=made.total("n_rows"),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -25,7 +27,7 @@ from simulator.session.opportunities import follow_ups, label_events, questions
 from simulator.session.scenario import plays
 from simulator.session.truth import Assist
 from simulator.workload import Person, calibrate, generate
-from simulator.workload.making import Generated
+from simulator.workload.making import VERSION, Generated
 from simulator.workload.recipe import parse
 
 RECIPES = Path(__file__).parents[2] / "scenarios" / "recipes"
@@ -74,6 +76,26 @@ def test_the_same_seed_makes_the_same_bytes_and_another_does_not(data: tuple[Pat
     generate(DAY, tmp_path / "other", users=2, days=8, seed=6)
     past = "synthetic-001/history.jsonl"
     assert _files(tmp_path / "other")[past] != _files(out)[past]
+
+
+def test_the_past_is_the_same_on_every_machine(tmp_path: Path) -> None:
+    """Whoever changes what is made raises ``making.VERSION`` and writes the new digests here."""
+    for name, digest in (("day", "872883833c35b6c1"), ("office", "39ccfbb7c18508b5")):
+        generate(RECIPES / f"{name}.yaml", tmp_path / name, users=1, days=5, seed=7, sessions=0)
+        past = (tmp_path / name / "synthetic-001" / "history.jsonl").read_bytes()
+        assert (VERSION, sha256(past).hexdigest()[:16]) == (1, digest)
+
+
+def test_where_every_event_is_one_of_need_the_data_is_sound(tmp_path: Path) -> None:
+    raw = yaml.safe_load(DAY.read_text(encoding="utf-8"))
+    raw["rhythm"] |= {"shortest_s": 600.0, "assistance_share": 0.4999, "burstiness": 0.42}
+    raw["events"]["seconds"] = [[0, 1000], [1, 1200]]
+    file = tmp_path / "sparse.yaml"
+    file.write_text(json.dumps(raw, default=str))
+    made = generate(file, tmp_path / "out", users=1, days=28, seed=1, sessions=3)
+    assert made.users[0].ceilings.need_rate == 1.0
+    assert made.users[0].ceilings.f1 == 1.0
+    assert all(not check(play.where.parent) for play in plays([tmp_path / "out"]))
 
 
 def test_another_user_changes_no_user(data: tuple[Path, Generated], tmp_path: Path) -> None:
