@@ -8,34 +8,34 @@ contents: instants count from it. The stretch itself becomes a gap ``missing``.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from simulator.core.errors import InputError
 from simulator.core.faults import told
-from simulator.core.lock import is_locked
 from simulator.privacy.disk import remove, remove_tree
+from simulator.privacy.forget_opening import (
+    FORGETTING,
+    IN_USE,
+    OURS,
+    WRECK,
+    Head,
+    check_free,
+    is_broken,
+    is_recorded,
+    is_wreck,
+    read_head,
+    reading,
+    writing,
+)
 from simulator.privacy.items import Item, Unreached
 from simulator.privacy.span import Span
 from simulator.session.ignored import unhide
-from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
 
 __all__ = ["WRECK", "Head", "check_free", "is_broken", "is_recorded", "is_wreck", "plan_session", "read_head"]
 
-FORGETTING = "forgetting"
 FORGOTTEN = "deleted"  # privacy_action of the first row, whose contents are gone
-_RECORDING = ".recording.lock"  # held by whoever records into the folder
-_OURS = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", f"{FILE_NAME}-journal", f"{FILE_NAME}.part", "status.json",
-         "pause", _RECORDING)  # fmt: skip
-WRECK = "the session.db is gone, and pictures or logs of the session are still there; remove the folder by hand"
-_SIDES = _OURS[1:5]  # of the database: they hold texts, and nobody else names a file so
-_PICTURE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32,}\.\w+")
-_IN_USE = "somebody has it open: end the recording (or whatever reads it) and call again"
 _STAY = frozenset({"id", "tick", "captured_ns", "late_ms", "monitor", "privacy_action"})
 _KNOWN = frozenset(
     {"screenshots", "gaps", "events", "opportunities", "labels", "masks", "notes", "annotations", "profile", "meta"}
@@ -55,86 +55,6 @@ _TEXTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """Whose session it is and when it was.
-
-    ``anchor_ns``: UTC of ``captured_ns`` 0, None if not known; ``first_ns``: ``captured_ns`` of the first row, None
-    for a session without rows. ``half_done``: a kill left it half forgotten.
-    """
-
-    folder: Path
-    user: str
-    session: str
-    period_ns: int
-    anchor_ns: int | None
-    first_ns: int | None
-    half_done: bool
-
-    @property
-    def zero_ns(self) -> int | None:
-        """UTC of the first row, where times of scenarios count from."""
-        return None if self.anchor_ns is None or self.first_ns is None else self.anchor_ns + self.first_ns
-
-
-def read_head(folder: Path) -> Head:
-    """Read it without changing anything, but for what SQLite itself mends after a kill.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    file = folder / FILE_NAME
-    with told(file), _reading(file) as db:
-        meta = {str(k): str(v) for k, v in db.execute("SELECT key, value FROM meta")}
-        (first,) = db.execute("SELECT captured_ns FROM screenshots ORDER BY id LIMIT 1").fetchone() or (None,)
-        anchor = meta.get("utc_anchor_ns")
-        return Head(
-            folder,
-            meta.get("user") or "user",
-            meta.get("session") or folder.absolute().name,
-            int(meta.get("period_ns") or 10**9),
-            None if anchor is None else int(anchor),
-            first,
-            FORGETTING in meta,
-        )
-
-
-def is_wreck(folder: Path) -> bool:
-    """Whether a folder holds what is left of a session whose database is gone: its pictures, or its log."""
-    if (folder / FILE_NAME).is_file():
-        return False
-    pictures = folder / "screenshots"
-    return any((folder / name).exists() for name in _SIDES) or any(
-        _PICTURE.fullmatch(path.relative_to(pictures).as_posix()) for path in pictures.glob("*/*")
-    )
-
-
-def is_broken(folder: Path) -> bool:
-    """Whether a folder holds a session of which nobody can tell whose it is."""
-    if not (folder / FILE_NAME).is_file():
-        return is_wreck(folder)
-    try:
-        read_head(folder)
-    except InputError:
-        return True
-    return False
-
-
-def is_recorded(folder: Path) -> bool:
-    """Whether somebody records into a folder, or changes the session there, right now."""
-    return is_locked(folder / _RECORDING)
-
-
-def check_free(head: Head) -> None:
-    """Make sure that the session could go now: what says whose it is must not go before it.
-
-    Raises:
-        InputError: somebody has it open, or it is damaged.
-    """
-    with told(head.folder / FILE_NAME), _writing(head.folder / FILE_NAME):
-        pass
-
-
 def plan_session(head: Head, span: Span) -> Item | Unreached | None:
     """What of a session goes; None for nothing.
 
@@ -142,14 +62,14 @@ def plan_session(head: Head, span: Span) -> Item | Unreached | None:
         InputError: the file cannot be read.
     """
     item = _planned(head, span)
-    return Unreached(head.folder / FILE_NAME, _IN_USE) if item is not None and is_recorded(head.folder) else item
+    return Unreached(head.folder / FILE_NAME, IN_USE) if item is not None and is_recorded(head.folder) else item
 
 
 def _planned(head: Head, span: Span) -> Item | Unreached | None:
     if span.everything:
         return _whole(head)
     file = head.folder / FILE_NAME
-    with told(file), _reading(file) as db:
+    with told(file), reading(file) as db:
         if head.anchor_ns is None and not _has_wall_times(db):
             return Unreached(file, "it does not know its calendar time, so nobody can tell which of it is meant")
         where, args = _rows_of(head, span)
@@ -170,7 +90,7 @@ def _planned(head: Head, span: Span) -> Item | Unreached | None:
 
 def _whole(head: Head) -> Item:
     file = head.folder / FILE_NAME
-    with told(file), _reading(file) as db:
+    with told(file), reading(file) as db:
         (n_rows,) = db.execute("SELECT COUNT(*) FROM screenshots").fetchone()
         (n_events,) = db.execute("SELECT COUNT(*) FROM events").fetchone()
         texts = _texts(db, "1", (), head, Span())
@@ -182,12 +102,12 @@ def _whole(head: Head) -> Item:
 def _remove(head: Head) -> list[Unreached]:
     """The session's own files, the database last: it says whose they are."""
     folder, file = head.folder, head.folder / FILE_NAME
-    with _writing(file):
+    with writing(file):
         pass  # nobody records into it, and what the write-ahead log held is in the file
     outside = _outside(file)
     remove_tree(folder / "screenshots")
     for path in sorted(folder.iterdir()):
-        if path != file and (path.name in _OURS or path.name.endswith(".part")):
+        if path != file and (path.name in OURS or path.name.endswith(".part")):
             remove_tree(path)
     remove(file)
     unhide(folder)
@@ -200,7 +120,7 @@ def _remove(head: Head) -> list[Unreached]:
 def _cut(head: Head, span: Span) -> list[Unreached]:
     """The stretch out of a session that stays."""
     file = head.folder / FILE_NAME
-    with _writing(file) as db:
+    with writing(file) as db:
         outside = _outside(file, db)
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -389,8 +309,8 @@ def _outside(file: Path, db: sqlite3.Connection | None = None) -> list[Unreached
     """Pictures that a row names and that do not lie in the session's folder (``--images reference``)."""
     sql = "SELECT COUNT(DISTINCT file_path) FROM screenshots WHERE file_path IS NOT NULL AND file_path NOT GLOB ?"
     if db is None:
-        with _reading(file) as reading:
-            return _outside(file, reading)
+        with reading(file) as opened:
+            return _outside(file, opened)
     (n,) = db.execute(sql, ("screenshots/*",)).fetchone()
     if (file.parent / "screenshots").is_symlink():
         return [Unreached(file.parent / "screenshots", "a link, not followed: its pictures lie in another folder")]
@@ -418,50 +338,6 @@ def _texts(db: sqlite3.Connection, where: str, args: tuple[int, ...], head: Head
         for text, of_span in pairs:
             (gone if of_span else kept).add(text)
     return frozenset(gone - kept)
-
-
-@contextmanager
-def _reading(file: Path) -> Iterator[sqlite3.Connection]:
-    journal = file.with_name(file.name + "-journal")
-    if journal.exists():  # a kill left it: SQLite puts the file back in order as soon as somebody may write
-        connect(file).close()
-        with sqlite3.connect(file) as mending:
-            mending.execute("SELECT COUNT(*) FROM meta")
-        mending.close()
-    db = connect(file)
-    try:
-        yield db
-    finally:
-        db.close()
-
-
-@contextmanager
-def _writing(file: Path) -> Iterator[sqlite3.Connection]:
-    """The file for us alone, deleted contents overwritten; its write-ahead log is folded in and removed.
-
-    Raises:
-        InputError: somebody else has it open.
-    """
-    connect(file).close()
-    if is_recorded(file.parent):
-        raise InputError(file, _IN_USE)
-    db = sqlite3.connect(file, isolation_level=None, timeout=1)
-    try:
-        try:  # leaving the write-ahead log is what SQLite does for the only one that has a file open
-            (mode,) = db.execute("PRAGMA journal_mode=DELETE").fetchone()
-            db.execute("BEGIN IMMEDIATE")
-            db.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error):
-                raise
-            mode = "locked"
-        if mode != "delete":
-            raise InputError(file, _IN_USE)
-        db.execute("PRAGMA secure_delete=ON")
-        db.execute("PRAGMA temp_store=MEMORY")  # what a VACUUM sorts is not left in a temporary file
-        yield db
-    finally:
-        db.close()
 
 
 def _n(n: int, what: str) -> str:
