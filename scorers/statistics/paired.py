@@ -17,7 +17,7 @@ from scorers.pooling import Floats, Pooled
 from scorers.statistics.clusters import ENOUGH, Clusters
 from scorers.statistics.interval import Interval, bca, rounded
 from scorers.statistics.power import detectable
-from scorers.statistics.resampling import drawn, flips, leave_one_out, tables, weighed
+from scorers.statistics.resampling import RESAMPLES, drawn, flips, leave_one_out, tables, weighed
 
 __all__ = ["Difference", "differences"]
 
@@ -51,7 +51,7 @@ class Difference:
 
 
 def differences(
-    first: Sequence[Pooled], second: Sequence[Pooled], clusters: Clusters, seed: int = 0
+    first: Sequence[Pooled], second: Sequence[Pooled], clusters: Clusters, seed: int = 0, resamples: int = RESAMPLES
 ) -> list[Difference]:
     """Compare metric by metric.
 
@@ -60,10 +60,11 @@ def differences(
         second: the other's, the same metrics and tables, unit by unit the same sessions.
         clusters: of those units.
         seed: of resamples and swaps; the same for all metrics.
+        resamples: how many, and as many swaps where there are too many ways to go through all.
     """
     n = len(clusters)
-    weights = drawn(n, seed) if n > 1 else np.ones((1, n))
-    swaps, exact = flips(n, seed) if n >= ENOUGH else (np.zeros((1, n)), False)
+    weights = drawn(n, seed, resamples) if n > 1 else np.ones((1, n))
+    swaps, exact = flips(n, seed, resamples) if n >= ENOUGH else (np.zeros((1, n)), False)
     made = {}
     for (a, b), metrics in tables(clusters, first, second):
         drawn_a, drawn_b = weighed(weights, a, metrics), weighed(weights, b, metrics)

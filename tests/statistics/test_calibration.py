@@ -42,7 +42,7 @@ def rejections() -> tuple[dict[str, int], int]:
         of = np.repeat(np.arange(SESSIONS), items)
         hits = [np.bincount(of, weights=side, minlength=SESSIONS) for side in (first, second)]
         a, b = (ratio_of("r", list(zip(h, items, strict=True))) for h in hits)
-        (difference,) = differences([a], [b], group, seed=i)
+        (difference,) = differences([a], [b], group, seed=i, resamples=2000)
         assert difference.p is not None
         found["sign_flip"] += difference.p <= ALPHA
         found["mcnemar"] += mcnemar(int((first & ~second).sum()), int((second & ~first).sum())).p <= ALPHA
@@ -59,3 +59,29 @@ def test_equal_agents_differ_in_one_of_twenty_comparisons_by_session_and_far_mor
     assert found["mcnemar"] / N > 0.12, found
     assert found["unpaired_t"] / N > 0.12, found
     assert 0.03 < missed / N < 0.12  # BCa over 12 sessions is a little too narrow, as known
+
+
+def test_where_agents_suit_people_differently_users_are_swapped_and_sessions_would_claim_too_much() -> None:
+    """Eight people, five sessions each: what an agent is worth depends on the person, on average it is the same."""
+    n, users, each = 400, 8, 5
+    units = [(f"u{u}", f"{u}.{s}", f"u{u}s{s}") for u in range(users) for s in range(each)]
+    by_user, by_session = Clusters.group(units), Clusters.group([("u", session, name) for _, session, name in units])
+    assert (by_user.unit, by_session.unit) == ("user", "session")
+    rejected = dict.fromkeys(("user", "session"), 0)
+    for i in range(n):
+        sides = []
+        for agent in "ab":
+            logit = np.repeat(0.7 * normal(users, i, agent, "suits"), each) + 0.3 * normal(
+                users * each, i, agent, "day"
+            )
+            hits = (1 / (1 + np.exp(-logit)) > block_unit(20 * users * each, 11, i, agent).reshape(-1, 20).T).sum(
+                axis=0
+            )
+            sides.append(ratio_of("r", [(int(h), 20) for h in hits]))
+        for group in (by_user, by_session):
+            (found,) = differences([sides[0]], [sides[1]], group, seed=i, resamples=999)
+            assert found.p is not None
+            rejected[group.unit] += found.p <= ALPHA
+    low, high = stats.binom.interval(0.998, n, ALPHA)
+    assert low <= rejected["user"] <= high, rejected
+    assert rejected["session"] / n > 0.15, rejected
