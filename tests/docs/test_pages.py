@@ -33,7 +33,18 @@ from simulator.timing.meter import STAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = ("sessions", "pira", "describing", "agents", "remote-agents", "memories", "scores", "comparing", "python", "generating")
+PAGES = (
+    "sessions",
+    "pira",
+    "describing",
+    "agents",
+    "remote-agents",
+    "memories",
+    "scores",
+    "comparing",
+    "python",
+    "generating",
+)
 TEXT = {page: (DOCS / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
 BLOCK = re.compile(r"(?P<file><!-- file: (?P<name>\S+) -->\n)?^```(?P<kind>\w*)\n(?P<body>.*?)^```", re.M | re.S)
 
