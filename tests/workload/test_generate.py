@@ -19,12 +19,14 @@ from PIL import Image
 from simulator.cli import _call
 from simulator.core.errors import InputError, UsageError
 from simulator.core.intentions import INTENTIONS
-from simulator.core.types import SECOND
+from simulator.core.types import SECOND, Snapshot
 from simulator.session.check import check
 from simulator.session.describe import describe
 from simulator.session.history import read_table
 from simulator.session.opportunities import follow_ups, label_events, questions
+from simulator.session.reader import Reader
 from simulator.session.scenario import plays
+from simulator.session.segmentation import Segmenter
 from simulator.session.truth import Assist
 from simulator.workload import Person, calibrate, generate
 from simulator.workload.making import VERSION, Generated
@@ -150,6 +152,24 @@ def test_the_counts_told_are_those_that_are_there(data: tuple[Path, Generated]) 
         past = Counter(line["intention"] for line in lines if line.get("help"))
         for name, n in past.items():
             assert n <= user.intentions[name]
+
+
+def test_what_a_player_cuts_out_of_the_rows_are_the_events_of_the_table(data: tuple[Path, Generated]) -> None:
+    """No window comes twice in a row: that would be one event to whoever sees the screen only."""
+    out, _ = data
+    for play in plays([out]):
+        with Reader(play.where.parent) as reader:
+            columns = ("start_ns", "end_ns", "app_name", "window_title")
+            table = [tuple(row) for row in reader.table("events", columns, order="id")]
+            segmenter = Segmenter(play.user, "x", "app_title")
+            cut = []
+            gaps = [(gap.start_ns, gap.end_ns) for gap in reader.header.gaps]
+            for captured, app, title in reader.rows(("captured_ns", "app_name", "window_title")):
+                while gaps and gaps[0][1] <= captured:
+                    cut.append(segmenter.gap(gaps.pop(0)[0]))
+                cut.append(segmenter.push(Snapshot(0, captured, captured, app, title)))
+            cut.append(segmenter.flush(reader.header.end_ns))
+        assert [(e.start_ns, e.end_ns, e.app, e.title) for e in cut if e is not None] == table
 
 
 def test_titles_look_as_titles_do(data: tuple[Path, Generated]) -> None:
