@@ -9,7 +9,6 @@ it can be computed again.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -19,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import InputError
-from simulator.core.faults import told
 from simulator.core.lock import FolderLock, is_locked
 from simulator.privacy.disk import remove, remove_tree, replace
 from simulator.privacy.items import Item, Unreached
+from simulator.privacy.run_files import canonical, digest_of, head_of, line_of, read_object, records, write_object
 from simulator.privacy.scrub import GONE, Scrubber
 from simulator.privacy.span import Span
 
@@ -43,7 +42,7 @@ def is_run(folder: Path) -> bool:
 def users_of(run: Path) -> set[str]:
     """Whose units a run holds; nobody's where it cannot be read."""
     try:
-        told_of = _json(run / RUN) if (run / RUN).is_file() else {}
+        told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
         heads = [*(unit.header for unit in _units(run, told_of)), *told_of.get("resolved", {}).values()]
     except InputError:
         return set()
@@ -63,7 +62,7 @@ def in_play(run: Path) -> InPlay | None:
     if not is_locked(run / LOCK):
         return None
     try:
-        told_of = _json(run / RUN) if (run / RUN).is_file() else {}
+        told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
         heads = [*(unit.header for unit in _units(run, told_of)), *told_of.get("resolved", {}).values()]
         live = told_of.get("given", {}).get("live")
     except (InputError, AttributeError):
@@ -94,7 +93,7 @@ def plan_run(run: Path, user: str, span: Span, played_as: frozenset[tuple[str, s
     Raises:
         InputError: ``run.json`` cannot be read.
     """
-    told_of = _json(run / RUN) if (run / RUN).is_file() else {}
+    told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
     found = [unit for unit in _units(run, told_of) if _is_of(unit, told_of, user, played_as)]
     units = found if span.everything else [u for unit in found if (u := _in_span(unit, span)) is not None]
     if not units:
@@ -110,7 +109,7 @@ def plan_run(run: Path, user: str, span: Span, played_as: frozenset[tuple[str, s
     if span.everything:
         return Item("run", run, said, lambda: _forget_all(run, user, units, names), texts)
     pending = [unit for unit in units if _is_changed(unit, span)]
-    if not pending and all(_json(run / RUN) == _summed_up(run, told_of, unit) for unit in units):
+    if not pending and all(read_object(run / RUN) == _summed_up(run, told_of, unit) for unit in units):
         return None
     return Item("run", run, said, lambda: _forget_span(run, units, span), texts)
 
@@ -120,7 +119,7 @@ def _units(run: Path, told_of: Mapping[str, Any]) -> Iterator[_Unit]:
     there = sorted(p.name for p in (run / "units").iterdir() if p.is_dir()) if (run / "units").is_dir() else []
     for key in sorted({*there, *told_of.get("resolved", {})}):
         folder = run / "units" / key
-        yield _Unit(key, folder, _head(folder / LOG))
+        yield _Unit(key, folder, head_of(folder / LOG))
 
 
 def _link(run: Path, units: list[_Unit]) -> Path | None:
@@ -131,7 +130,7 @@ def _link(run: Path, units: list[_Unit]) -> Path | None:
 
 def _is_of(unit: _Unit, told_of: Mapping[str, Any], user: str, played_as: frozenset[tuple[str, str]]) -> bool:
     resolved = told_of.get("resolved", {}).get(unit.key, {})
-    truth = _json(unit.folder / TRUTH) if not unit.header and (unit.folder / TRUTH).is_file() else {}
+    truth = read_object(unit.folder / TRUTH) if not unit.header and (unit.folder / TRUTH).is_file() else {}
     whose = {(str(said.get("user")), str(said.get("session"))) for said in (unit.header, resolved, truth) if said}
     return any(name == user or (name, session) in played_as for name, session in whose)
 
@@ -149,7 +148,7 @@ def _in_span(unit: _Unit, span: Span) -> _Unit | None:
 
 def _forget_all(run: Path, user: str, units: list[_Unit], names: tuple[str, ...]) -> list[Unreached]:
     with _locked(run):
-        told_of = _json(run / RUN) if (run / RUN).is_file() else {}
+        told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
         resolved, results = dict(told_of.get("resolved", {})), dict(told_of.get("units", {}))
         for unit in units:
             head, result = resolved.pop(unit.key, {}), results.pop(unit.key, {})
@@ -159,9 +158,9 @@ def _forget_all(run: Path, user: str, units: list[_Unit], names: tuple[str, ...]
                 resolved[key] = {k: same[k] for k in head if k in same} if head else same
                 results[key] = _result(result or results.get(key, {}), run / "units" / key / LOG)
         if told_of:
-            made = {**told_of, "identity": _digest(resolved), "resolved": resolved, "units": results}
+            made = {**told_of, "identity": digest_of(resolved), "resolved": resolved, "units": results}
             made["given"] = _without_names(told_of.get("given"), names)
-            _write_json(run / RUN, made)
+            write_object(run / RUN, made)
         _drop_derived(run)
         for unit in units:
             remove_tree(unit.folder, last=unit.folder / LOG if unit.header else None)
@@ -191,23 +190,23 @@ def _rewrite(old: Path, new: Path, key: str, words: tuple[str, ...]) -> dict[str
     new.mkdir(parents=True, exist_ok=True)
     scrubber, names = Scrubber(), {"session": key, "user": FORGOTTEN, "utc_anchor_ns": None}
     if (old / TRUTH).is_file():
-        truth = scrubber.truth(_json(old / TRUTH)) | {"session": key, "user": FORGOTTEN}
-        replace(new / TRUTH, _canonical(truth) + b"\n")
-        names["truth"] = _digest(truth)
+        truth = scrubber.truth(read_object(old / TRUTH)) | {"session": key, "user": FORGOTTEN}
+        replace(new / TRUTH, canonical(truth) + b"\n")
+        names["truth"] = digest_of(truth)
     lines, header = list[bytes](), dict[str, Any]()
-    for record in _records(old / LOG):
+    for record in records(old / LOG):
         if record.get("kind") == "header":
             header = _without_names(record, words) | {k: v for k, v in names.items() if k in record}
-            lines.append(_line(header))
+            lines.append(line_of(header))
         else:
-            lines.append(_line(scrubber.record(record)))
+            lines.append(line_of(scrubber.record(record)))
     replace(new / LOG, b"".join(lines))
     return header
 
 
 def _forget_span(run: Path, units: list[_Unit], span: Span) -> list[Unreached]:
     with _locked(run):
-        told_of = _json(run / RUN) if (run / RUN).is_file() else {}
+        told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
         for unit in units:
             for folder in (unit.folder, unit.folder / TWIN):
                 for path, content in _without_span(folder, unit, span).items():
@@ -215,7 +214,7 @@ def _forget_span(run: Path, units: list[_Unit], span: Span) -> list[Unreached]:
                 remove(folder / TRACES) if folder.is_dir() else None
             told_of = _summed_up(run, told_of, unit)
         if told_of:
-            _write_json(run / RUN, told_of)
+            write_object(run / RUN, told_of)
         _drop_derived(run)
     return _others(run)
 
@@ -228,22 +227,22 @@ def _without_span(folder: Path, unit: _Unit, span: Span) -> dict[Path, bytes]:
     def touched(start_ns: int, end_ns: int) -> bool:
         return not isinstance(zero, int) or span.touches(zero + start_ns, zero + end_ns)
 
-    truth = _json(folder / TRUTH) if (folder / TRUTH).is_file() else None
+    truth = read_object(folder / TRUTH) if (folder / TRUTH).is_file() else None
     if truth is not None:
         if touched(0, int(unit.header.get("end_ns", 0))):  # else a later session: its own truth is not of the stretch
             truth = Scrubber().truth(truth, touched)
-        out[folder / TRUTH] = _canonical(truth) + b"\n"
+        out[folder / TRUTH] = canonical(truth) + b"\n"
     if (folder / LOG).is_file():
         scrubber = Scrubber(_known(folder / LOG, truth or {}, cut_ns))
-        digest = None if truth is None else _digest(truth)
-        out[folder / LOG] = b"".join(_line(_cut(r, scrubber, cut_ns, digest)) for r in _records(folder / LOG))
+        digest = None if truth is None else digest_of(truth)
+        out[folder / LOG] = b"".join(line_of(_cut(r, scrubber, cut_ns, digest)) for r in records(folder / LOG))
     return out
 
 
 def _known(log: Path, truth: Mapping[str, Any], cut_ns: int) -> frozenset[str]:
     """Threads and intentions that stand in the part of a unit that stays: there is no use in renaming them after it."""
     known = {n["intention"] for part in ("opportunities", "assists", "moments") for n in truth.get(part, ())}
-    for record in _records(log):
+    for record in records(log):
         if not _is_after(record, cut_ns):
             known.update(offer.get(key) for offer in _offers(record) for key in ("thread", "intention"))
     return frozenset(word for word in known if isinstance(word, str))
@@ -272,10 +271,10 @@ def _summed_up(run: Path, told_of: Mapping[str, Any], unit: _Unit) -> dict[str, 
     if unit.key not in told_of.get("resolved", {}):
         return dict(told_of)
     head, result = told_of["resolved"][unit.key], told_of.get("units", {}).get(unit.key, {})
-    header = _head(unit.folder / LOG)
+    header = head_of(unit.folder / LOG)
     resolved = {**told_of["resolved"], unit.key: head | {k: header[k] for k in ("truth",) if k in header}}
     results = {**told_of.get("units", {}), unit.key: _result(result, unit.folder / LOG)}
-    return {**told_of, "identity": _digest(resolved), "resolved": resolved, "units": results}
+    return {**told_of, "identity": digest_of(resolved), "resolved": resolved, "units": results}
 
 
 def _result(result: Mapping[str, Any], log: Path) -> dict[str, Any]:
@@ -297,10 +296,10 @@ def _said(unit: _Unit) -> Iterator[str]:
     """What a unit's files hold in words, for finding copies of it; as far as they can be read."""
     with suppress(InputError, LookupError, TypeError):
         if (unit.folder / TRUTH).is_file():
-            raw = _json(unit.folder / TRUTH)
+            raw = read_object(unit.folder / TRUTH)
             yield from (n["query"] for part in ("opportunities", "assists", "moments") for n in raw[part] if n["query"])
     with suppress(InputError):
-        for record in _records(unit.folder / LOG) if (unit.folder / LOG).is_file() else ():
+        for record in records(unit.folder / LOG) if (unit.folder / LOG).is_file() else ():
             yield from (offer["text"] for offer in _offers(record) if offer.get("text"))
 
 
@@ -350,63 +349,3 @@ def _without_names(value: Any, names: tuple[str, ...]) -> Any:
     if isinstance(value, list):
         return [_without_names(one, names) for one in value]
     return {k: _without_names(v, names) for k, v in value.items()} if isinstance(value, dict) else value
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    """The whole lines of a log; a torn last one is dropped.
-
-    Raises:
-        InputError: a line that is not a record.
-    """
-    with told(path):
-        lines = path.read_bytes().split(b"\n")
-        for line in lines[:-1]:
-            record = json.loads(line)
-            if not isinstance(record, dict):
-                raise ValueError("not a record")
-            yield record
-
-
-def _head(path: Path) -> dict[str, Any]:
-    """The first line of a log; empty if it is not there or says nothing."""
-    if not path.is_file():
-        return {}
-    with told(path), path.open("rb") as stream:
-        line = stream.readline()
-    try:
-        header = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return header if isinstance(header, dict) and header.get("kind") == "header" else {}
-
-
-def _json(path: Path) -> dict[str, Any]:
-    with told(path):
-        value = json.loads(path.read_bytes())
-        if not isinstance(value, dict):
-            raise InputError(path, "a JSON object")
-        return value
-
-
-def _line(record: Mapping[str, Any]) -> bytes:
-    return _encoded(record, separators=(",", ":")) + b"\n"
-
-
-def _canonical(value: Any) -> bytes:
-    """As ``session.truth`` and ``runs.folder`` write what they hash."""
-    return _encoded(value, separators=(",", ":"), sort_keys=True)
-
-
-def _digest(value: Any) -> str:
-    return sha256(_canonical(value)).hexdigest()
-
-
-def _write_json(path: Path, value: Any) -> None:
-    replace(path, _encoded(value, indent=1) + b"\n")
-
-
-def _encoded(value: Any, **how: Any) -> bytes:
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, **how).encode()
-    except UnicodeEncodeError:  # half a surrogate pair in somebody's text
-        return json.dumps(value, allow_nan=False, **how).encode()
