@@ -125,28 +125,24 @@ def compare(paths: Sequence[str | Path], metrics: Sequence[str] | None = None, *
 
 def _compared(first: Side, second: Side, metrics: Sequence[str] | None, force: bool, common: bool) -> Comparison:
     pairs, alone = _pairs(first, second)
-    against = [*first.faults, *second.faults, *_differ(first, second, pairs)]
-    if alone and not common:
-        who, key = alone[0]
-        of = f"{len(alone)} unit{'s' if len(alone) > 1 else ''} of one side only, such as {quote(key)} of {who}"
-        if force:
-            against.append(f"{of}: left out")
-        else:
-            raise UsageError(f"{_who(first, second)}: {of}; --common leaves them out")
+    who = f"cannot compare {first.name} with {second.name}"
     if not pairs:
-        raise UsageError(f"{_who(first, second)}: they have no session in common")
+        raise UsageError(f"{who}: they have no session in common")
+    against = [*first.faults, *second.faults, *_differ(first, second, pairs)]
     if against and not force:
-        raise UsageError(f"{_who(first, second)}: {against[0]}; --force compares all the same, and marks it")
+        raise UsageError(f"{who}: {against[0]}; --force compares all the same, and marks it")
+    if alone and not common:
+        name, key = alone[0]
+        of = f"{len(alone)} unit{'s' if len(alone) > 1 else ''} of one side only, such as {quote(key)} of {name}"
+        if not force:
+            raise UsageError(f"{who}: {of}; --common leaves them out")
+        against.append(f"{of}: left out")
     rows = _rows(first, second, pairs, metrics)
     clusters = Clusters.group([cluster_of(key, a.units[key]) for key, a, _ in pairs])
     n_seeds = max(len(first.runs), len(second.runs))
     return Comparison(
         first, second, tuple(rows), flips(pairs), clusters.n_sessions, len(pairs), n_seeds, len(alone), tuple(against)
     )
-
-
-def _who(first: Side, second: Side) -> str:
-    return f"cannot compare {first.name} with {second.name}"
 
 
 def _pairs(first: Side, second: Side) -> tuple[list[Pair], list[tuple[str, str]]]:

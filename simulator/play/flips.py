@@ -60,5 +60,6 @@ def _right(unit: Mapping[str, Any]) -> dict[tuple[str, str], bool]:
         return {("opportunities", str(n["id"])): n["served_by"] is not None for n in unit["opportunities"]}
     if "retained" in (told := unit.get("intents", {})):
         matched = {entry["matched"] for entry in told["retained"]}
-        return {("intents", str(i["counted_as"])): i["counted_as"] in matched for i in told["true"]}
+        true = dict.fromkeys(i["counted_as"] for i in told["true"])  # told by number: their words are a person's
+        return {("intents", f"intent {n}"): text in matched for n, text in enumerate(true, 1)}
     return {}

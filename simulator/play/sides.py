@@ -72,6 +72,8 @@ def sides(paths: Sequence[str | Path]) -> list[Side]:
     found: list[tuple[Path, list[Path]]] = []
     for path in (as_path("run", p) for p in paths):
         inner = [] if (path / "run.json").exists() else sorted(f.parent for f in path.glob("*/run.json"))
+        if not inner:
+            read_run(path)  # a folder that is no run is told first
         found += [(path, group) for group in _groups(inner)] if inner else [(path, [path])]
     if len(found) < 2:
         raise UsageError(f"a comparison takes two runs or more, and {quote(paths[0])} is one; name another")

@@ -37,6 +37,7 @@ sys.stderr.write(" ".join(sorted(heavy & {name.split(".")[0] for name in sys.mod
         "dataset --help",
         "dataset import --help",
         "list --help",
+        "compare --help",
         "doctor --help",
         "doctor agent --help",
     ],

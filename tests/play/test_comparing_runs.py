@@ -18,6 +18,7 @@ from simulator.core.errors import InputError, UsageError
 from simulator.play.comparing import Comparison, Row, compare
 from simulator.play.player import run
 
+ROOT = Path(__file__).resolve().parents[2]
 ROWS, SESSIONS = 100, 7
 
 
@@ -278,6 +279,20 @@ def test_moments_answered_rightly_by_one_only_are_flips(played: Play) -> None:
     accuracy = row(found, "accuracy").found
     assert accuracy is not None
     assert accuracy.difference == pytest.approx(-len(found.flips.only_first) / total)
+
+
+def test_intents_found_by_one_only_are_flips_told_by_number(tmp_path: Path) -> None:
+    for agent in ("oracle", "silent"):
+        run([ROOT / "scenarios/desktop/trajectory.yaml"], agent, "none", out=tmp_path / agent, clock="modelled",
+            latency="profile:2s", protocol="trajectory")  # fmt: skip
+    found = one(tmp_path / "oracle", tmp_path / "silent")
+    assert (found.n_sessions, found.n_units) == (1, 3)  # three people before one screen are one session
+    assert found.flips is not None
+    assert found.flips.of == "intents"
+    assert "desktop-trajectory@sam: intent 1" in found.flips.only_first
+    final = row(found, "S_final").found
+    assert final is not None
+    assert (final.first, final.second, final.no_test) == (100, 0, "1 session: a test needs 6")
 
 
 def test_a_metric_that_is_no_function_of_sums_has_a_row_with_the_reason(played: Play) -> None:

@@ -1,0 +1,172 @@
+"""What ``proact compare`` says: tables for people on 80 columns, records for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from scorers.statistics.interval import Interval
+from simulator.cli.show import number
+from simulator.cli.speak import Voice, counted, plain
+from simulator.core.errors import Exit
+from simulator.play.comparing import Comparison, Row, compare
+from simulator.play.flips import Flips
+from simulator.play.sides import Side
+
+__all__ = ["tell"]
+
+_MARK = "! "
+_SHOWN = 5
+
+
+def tell(runs: list[Path], metrics: list[str] | None, *, force: bool, common: bool, as_json: bool) -> int:
+    """Compare and say what came of it; the exit code. See ``simulator.play.comparing.compare``."""
+    voice = Voice(as_json=as_json)
+    found = compare(runs, metrics, force=force, common=common)
+    for one in found:
+        for reason in one.forced:
+            voice.tell(f"forced: {reason}", "bold red")
+    for one in found:
+        voice.say(Group(*_lines(one)))
+        _record(voice, one)
+    voice.record("done", first=found[0].first.name, compared=[c.second.name for c in found],
+                 forced=[r for c in found for r in c.forced],
+                 differences={c.second.name: {r.metric: r.found.difference if r.found else None for r in c.rows}
+                              for c in found})  # fmt: skip
+    return Exit.DONE
+
+
+def _record(voice: Voice, c: Comparison) -> None:
+    """One record a metric, and one of the flips."""
+    between: dict[str, Any] = {"first": c.first.name, "second": c.second.name, "forced": list(c.forced)}
+    for row in c.rows:
+        voice.record("difference", **between, **_told(row))
+    if c.flips is not None:
+        f = c.flips
+        test = {"name": "McNemar, continuity-corrected", "statistic": f.test.statistic, "p": f.test.p,
+                "warning": "takes items for independent: too liberal"}  # fmt: skip
+        voice.record("flips", **between, of=f.of, both=f.both, neither=f.neither, only_first=list(f.only_first),
+                     only_second=list(f.only_second), test=test)  # fmt: skip
+
+
+def _told(row: Row) -> dict[str, Any]:
+    told: dict[str, Any] = {"metric": row.metric, "unit": row.unit, "direction": row.direction}
+    if (d := row.found) is None:
+        return {**told, "difference": None, "reason": row.reason}
+    interval = d.interval
+    told |= {"value_first": d.first, "value_second": d.second, "difference": d.difference}
+    told |= {"interval": interval.told()} if isinstance(interval, Interval) else {"no_interval": interval}
+    told |= {"p": d.p, "p_holm": row.adjusted, "test": "sign-flip by " + row.clusters.unit}
+    told |= {"exact": d.exact} if d.p is not None else {"no_test": d.no_test}
+    told |= {"detectable": d.detectable, "n_sessions": row.clusters.n_sessions, "n_users": row.clusters.n_users}
+    return {**told, "standing": row.standing, "drivers": row.drivers()}
+
+
+def _lines(c: Comparison) -> Iterator[RenderableType]:
+    mark = _MARK if c.forced else ""
+    for letter, side in zip("AB", (c.first, c.second), strict=True):
+        yield plain(f"{mark}{letter}  {side.name}: {_run(side)}")
+    seeds = f", {c.n_seeds} seeds" if c.n_seeds > 1 else ""
+    left = f"; {counted(c.left_out, 'unit')} of one side only left out" if c.left_out else ""
+    yield plain(f"{mark}{counted(c.n_sessions, 'session')} of both{seeds}{left}")
+    yield Text()
+    yield _differences(c, mark)
+    yield Text()
+    if any(r.found is not None and len(r.clusters) > 1 and r.standing for r in c.rows):
+        yield _standings(c, mark)
+        yield Text()
+    yield from (plain(f"{mark}{line}") for line in _words(c))
+    yield Text()
+
+
+def _run(side: Side) -> str:
+    run = side.runs[0].scores.get("run", {})
+    said = ", ".join(f"{key} {run[key]}" for key in ("agent", "memory", "latency") if key in run)
+    return said + (" (was given the truth)" if side.runs[0].scores.get("sees_truth") else "")
+
+
+def _table() -> Table:
+    return Table(box=None, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
+
+
+def _differences(c: Comparison, mark: str) -> Table:
+    table = _table()
+    table.add_column(f"{mark}metric", no_wrap=True)
+    for name in ("A", "B", "B - A", "95 % interval", "p"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in c.rows:
+        d = row.found
+        shown = Text.assemble(mark, row.metric, (f" [{row.unit}]", "dim"))
+        if d is None:
+            table.add_row(shown, "-", "-", "-", "-", "-")
+            continue
+        interval = d.interval
+        ends = f"[{number(interval.low)}, {number(interval.high)}]" if isinstance(interval, Interval) else "-"
+        few = isinstance(interval, Interval) and interval.few
+        table.add_row(shown, _or_dash(d.first), _or_dash(d.second), _or_dash(d.difference),
+                      Text(ends, "dim" if few else ""), _p(row.adjusted))  # fmt: skip
+    return table
+
+
+def _standings(c: Comparison, mark: str) -> Table:
+    """In how many sessions B is better, and what so many sessions could have shown."""
+    unit = next((r.clusters.unit for r in c.rows if r.found is not None), "session")
+    table = _table()
+    table.add_column(f"{mark}{unit}s in which B is", no_wrap=True)
+    for name in ("better", "equal", "worse", "none", "would show from"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in c.rows:
+        if row.found is not None and (standing := row.standing):
+            least = row.found.detectable
+            table.add_row(Text(mark + row.metric), *map(str, standing.values()), _or_dash(least))
+    return table
+
+
+def _or_dash(value: float | None) -> str:
+    return "-" if value is None else number(value)
+
+
+def _p(p: float | None) -> Text:
+    if p is None:
+        return Text("-", "dim")
+    return Text("<.001" if p < 0.001 else f"{p:.3f}", "bold" if p <= 0.05 else "")
+
+
+def _words(c: Comparison) -> Iterator[str]:
+    """What the tables mean, what makes the first difference, what flipped, what is missing."""
+    compared_ = [r for r in c.rows if r.found is not None]
+    if any(r.found is not None and r.found.p is not None for r in compared_):
+        unit = compared_[0].clusters.unit
+        yield f"p: whole {unit}s swapped (sign-flip), by Holm over the table; intervals: BCa"
+        yield f"none: {unit}s in which a side has no such figure"
+        yield "would show from: true difference that 4 of 5 such comparisons find (5 %)"
+    yield from dict.fromkeys(f"no test: {r.found.no_test}" for r in compared_ if r.found and r.found.no_test)
+    if any(isinstance(r.found.interval, Interval) and r.found.interval.few for r in compared_ if r.found):
+        yield "dim: fewer than 6 that differ, so the interval is too narrow; p holds"
+    first = next((r for r in compared_ if r.drivers()), None)
+    if first is not None:
+        yield f"what {first.metric} would lose of its difference without a {first.clusters.unit}:"
+        yield from (f"  {_driver(d, first.clusters.unit)}" for d in first.drivers(_SHOWN))
+    if c.flips is not None:
+        yield from _flips(c.flips)
+    yield from (f"{r.metric}: {r.reason}" for r in c.rows if r.found is None)
+
+
+def _driver(d: dict[str, Any], unit: str) -> str:
+    return f"{d[unit]}: {number(d['contribution'])} (A {_or_dash(d['first'])}, B {_or_dash(d['second'])})"
+
+
+def _flips(f: Flips) -> Iterator[str]:
+    alone = f"only A {len(f.only_first)}, only B {len(f.only_second)}"
+    yield f"{f.of} got right by both {f.both}, {alone}, neither {f.neither}"
+    for letter, names in (("A", f.only_first), ("B", f.only_second)):
+        if names:
+            more = f", and {len(names) - _SHOWN} more (--json)" if len(names) > _SHOWN else ""
+            yield f"  only {letter}: {', '.join(names[:_SHOWN])}{more}"
+    if f.only_first or f.only_second:
+        yield f"  McNemar over them: p {f.test.p:.3f}, too liberal (not independent in a session)"
