@@ -343,6 +343,16 @@ def test_profiles_and_intents_come_along(world: Path, tmp_path: Path) -> None:
     assert [p.settings for p in after] == [p.settings for p in before]
 
 
+def test_scenarios_of_one_name_stay_apart(world: Path, tmp_path: Path) -> None:
+    both = {"profiles": {"p": {}, "q": {}}, "session": str(world / "base"), "name": "same@x"}
+    for place in ("a", "b"):
+        (tmp_path / "many" / place).mkdir(parents=True)
+        (tmp_path / "many" / place / "scenario.yaml").write_text(yaml.safe_dump(both), encoding="utf-8")
+    made = twins(tmp_path / "many", tmp_path / "out", Options(kinds=("idle",)))
+    assert [pair.name for pair in made] == ["same@x", "same@x-2"]
+    assert sorted(p.name for p in (tmp_path / "out/noisy").iterdir()) == ["same@x", "same@x-2"]
+
+
 def test_what_cannot_be_made_is_refused(world: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"0 to 0\.9"):
         Options(rate=1.0)

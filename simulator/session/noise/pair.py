@@ -104,7 +104,15 @@ def _grouped(path: Path) -> dict[str, list[Play]]:
     out: dict[Path, list[Play]] = {}
     for play in plays([path]):
         out.setdefault(play.where, []).append(play)
-    return {group[0].key.partition("@")[0]: group for group in out.values()}
+    named: dict[str, list[Play]] = {}
+    for group in out.values():
+        name = stem = (group[0].key.rpartition("@")[0] if len(group) > 1 else "") or group[0].key
+        n = 1
+        while name.casefold() in {known.casefold() for known in named}:
+            n += 1
+            name = f"{stem}-{n}"
+        named[name] = group
+    return named
 
 
 def _donors(options: Options, named: Sequence[Path]) -> list[Play]:
@@ -150,7 +158,7 @@ class _Pair:
             noisy.write(out / "noisy" / self._name / "session")
         for twin, copy in (("clean", clean), ("noisy", noisy)):
             about = f"{first.truth.session}, {'with noise in between' if twin == 'noisy' else 'as it is'}"
-            page = text(said, self._plays, twin, copy.stream, about)
+            page = text({**said, "name": f"{self._name}-{twin}", "description": about}, self._plays, copy.stream)
             (out / twin / self._name / "scenario.yaml").write_text(page, encoding="utf-8")
         self._verify(out)
         points = [times[s.place] - header.zero_ns for s in stretches]

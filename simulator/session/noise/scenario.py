@@ -83,18 +83,15 @@ def _copied(file: Path, shared: Path, place: str) -> str:
     return f"../../shared/{shared.name}/{place}/{file.name}"
 
 
-def text(said: dict[str, Any], plays: Sequence[Play], twin: str, shift: Shift, description: str) -> str:
+def text(said: dict[str, Any], plays: Sequence[Play], shift: Shift) -> str:
     """A twin's scenario file.
 
     Args:
-        said: see ``with_files``.
+        said: see ``with_files``, with name and description.
         plays: the original's plays, one a profile; their windows are the same.
-        twin: ``clean`` or ``noisy``.
         shift: where stream times come to lie.
-        description: of the twin.
     """
-    name = plays[0].key.partition("@")[0]
-    whole = {**said, "name": f"{name}-{twin}", "description": description, "truth": _truth(plays, shift)}
+    whole = {**said, "truth": _truth(plays, shift)}
     order = ("session", "name", "description", "user", "profile", "profiles", "history", "truth")
     kept = {key: whole[key] for key in order if key in whole} | {k: v for k, v in whole.items() if k not in order}
     return _HEAD + yaml.safe_dump(kept, allow_unicode=True, sort_keys=False, width=110)
