@@ -2,18 +2,21 @@
 
 ``{"n": 3, "call": "decide", "body": {…}}`` goes in, ``{"n": 3, "body": {…}}`` or ``{"n": 3, "error": {…}}`` comes out,
 in any order. The bodies are those of HTTP. The child gets a process group of its own, which ends with the session; its
-standard error is kept apart.
+standard error is kept apart. Should proact be killed outright, a child that reads its input sees its end; on Linux
+the system kills the child itself, also one that does not read. What that one has started is left there.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import itertools
 import os
 import shlex
 import signal
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -187,7 +190,7 @@ class StdioWire:
                 errors = await asyncio.to_thread(self._log.open, "ab")
             try:
                 self._transport, self._child = await loop.subprocess_exec(
-                    lambda: _Child(loop), *self._argv, stderr=errors, start_new_session=True
+                    lambda: _Child(loop), *self._argv, stderr=errors, start_new_session=True, preexec_fn=_bound()
                 )
             except OSError as error:
                 why = error.strerror or type(error).__name__
@@ -261,6 +264,31 @@ class StdioWire:
                     transport.kill()
             await _ends(child)
             transport.close()
+
+
+_PR_SET_PDEATHSIG = 1  # of linux/prctl.h
+
+
+def _bound() -> Callable[[], None] | None:
+    """What the child does before it becomes the agent: ask to be killed when we are. None where the system cannot.
+
+    It goes by the thread that starts the child; an agent's thread lives until its session ends. Between fork and exec
+    only what is ready is used, since other threads may hold locks.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        prctl = ctypes.CDLL(None).prctl
+    except (OSError, AttributeError):
+        return None
+    parent, kill, getppid, leave = os.getpid(), int(signal.SIGKILL), os.getppid, os._exit
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, kill, 0, 0, 0)
+        if getppid() != parent:  # gone before it was asked
+            leave(1)
+
+    return ask
 
 
 async def _ends(child: _Child) -> bool:

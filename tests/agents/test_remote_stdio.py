@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -315,3 +316,30 @@ def test_a_process_ends_with_a_run_that_is_stopped(tmp_path: Path) -> None:
         return lambda: gone(int(pid or 0))
 
     assert asyncio.run(work())()
+
+
+PARENT = """
+import asyncio, sys
+from agents.remote_stdio import StdioWire
+
+async def main():
+    wire = StdioWire(sys.argv[1:])
+    await wire._started()
+    print(wire.pid, flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system kills children on Linux alone")
+def test_a_child_that_reads_nothing_does_not_outlive_proact_that_is_killed() -> None:
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    words = [sys.executable, "-c", PARENT, sys.executable, "-c", deaf]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        os.kill(pid, 0)
+        parent.kill()
+        parent.wait()
+    assert gone(pid)
