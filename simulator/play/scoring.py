@@ -43,14 +43,11 @@ class Opened:
 
 
 def open_folder(run: str | Path, gate: str | None = None, *, truth: str | Path | None = None,
-                judge: Judge | None = None, companions: Sequence[str | Path] = (),
-                silences: bool = True) -> Opened:  # fmt: skip
-    """Read a run folder; see ``score_folder`` for what may be given and for its errors. ``silences``: see
-    ``simulator.runs.runlog.read``.
-    """
+                judge: Judge | None = None, companions: Sequence[str | Path] = ()) -> Opened:  # fmt: skip
+    """Read a run folder; see ``score_folder`` for what may be given and for its errors."""
     run = as_path("run", run)
     settle(run)
-    read = read_units(run, silences=silences)
+    read = read_units(run)
     if not read:
         raise InputError(run, "no unit of this run has been played yet")
     units = [Unit(key, log, known) for key, log, known in read]
@@ -62,7 +59,7 @@ def open_folder(run: str | Path, gate: str | None = None, *, truth: str | Path |
         protocol=str(header["protocol"]),
         gate=Gate.parse(gate or str(header["gate"])),
         embedder=HashEmbedder(),
-        twins={unit.key: found for unit in units if (found := _twin(run, unit, silences)) is not None},
+        twins={unit.key: found for unit in units if (found := _twin(run, unit)) is not None},
         judge=None if judge is None else _judging(judge, run, units, truth),
         companions=companions_of(run, units, [as_path("companion", c) for c in companions]) if companions else {},
         feedback={
@@ -94,8 +91,7 @@ def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] 
         UsageError: a scorer or a gate that is unknown or does not fit, or a companion that is none.
     """
     run = as_path("run", run)
-    whole = names is not None  # a scorer of somebody else's may look into any record; the standard ones do not
-    opened = open_folder(run, gate, truth=truth, judge=judge, companions=companions, silences=whole)
+    opened = open_folder(run, gate, truth=truth, judge=judge, companions=companions)
     units, given = opened.units, opened.context
     scores = score_run(
         units, given.protocol, given.gate, names=names, embedder=given.embedder, twins=given.twins, judge=given.judge,
@@ -162,12 +158,12 @@ def _judging(judge: Judge, run: Path, units: Sequence[Unit], truth: Path | None)
     return lambda key: judge.matcher(profiles.get(key))
 
 
-def _twin(run: Path, unit: Unit, silences: bool) -> Unit | None:
+def _twin(run: Path, unit: Unit) -> Unit | None:
     """The unit's zero-charge companion, if it came to its end and is of the very same unit otherwise."""
     path = run / "units" / unit.key / TWIN / LOG
     if not runlog.has_begun(path):
         return None
-    log = runlog.read(path, silences=silences)
+    log = runlog.read(path)
     same = all(log.header.get(k) == v for k, v in unit.log.header.items() if k not in _OF_THE_CLOCK)
     return Unit(unit.key, log, unit.truth) if log.complete and same else None
 

@@ -5,6 +5,7 @@ A reader gathers it batch by batch, while the records are at hand: going through
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -29,7 +30,7 @@ class Reported:
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
     reports: int = 0
-    costs: list[float] = field(default_factory=list)
+    costs: array[float] = field(default_factory=lambda: array("d"))
     unpriced: int = 0
     first_token_ns: dict[int, int] = field(default_factory=dict)
 
@@ -44,7 +45,7 @@ class Reported:
             self.counts[kind] += n
         costs = [r.get("cost") for r in told]
         known = [float(cost) for cost in costs if cost is not None]
-        self.costs += known
+        self.costs.extend(known)
         if len(known) < len(costs):
             self.unpriced += sum(r.get("cost") is None and bool(r.get("tokens")) for r in told)
         self.first_token_ns.update((r["seq"], int(at)) for r in told if (at := r.get("first_token_ns")) is not None)
