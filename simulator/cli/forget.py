@@ -30,6 +30,12 @@ def forget(
         list[Path] | None,
         Parameter(name="--in", help="Where to look; may be given several times. Default: here.", negative=""),
     ] = None,
+    also: Annotated[
+        list[Path] | None,
+        Parameter(
+            help="A file that goes as a whole: a cassette, a file of texts. Several times for several.", negative=""
+        ),
+    ] = None,
     dry_run: Annotated[bool, Parameter(help="Only say what would go.", negative="")] = False,
     yes: Annotated[bool, Parameter(help="Do not ask.", negative="")] = False,
     json: Annotated[
@@ -51,7 +57,7 @@ def forget(
     )
     if span.start_ns is not None and span.end_ns is not None and span.end_ns <= span.start_ns:
         raise UsageError("--to is not after --from: nothing lies between")
-    found = plan(user, folders or [Path()], span, cache=cache_folder())
+    found = plan(user, folders or [Path()], span, cache=cache_folder(), also=also or ())
     if not found.items:
         return _nothing(voice, user, found)
     if dry_run or _asks(yes):

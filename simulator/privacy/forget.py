@@ -8,7 +8,7 @@ some of them as they were, and the same call goes on. The order matters for that
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from pathlib import Path
 from simulator.core.errors import InputError, ProactError, UsageError
 from simulator.core.faults import FAULTS, kind_of
 from simulator.privacy.disk import remove_tree
+from simulator.privacy.forget_named import plan_named
 from simulator.privacy.forget_places import MADE_UP, inside, invented, listed, marker_of, out_of_bounds
 from simulator.privacy.forget_run import is_run, plan_run, users_of
 from simulator.privacy.forget_scenario import SUFFIXES, Scene, plan_scene, profile_items, read_scene
@@ -33,6 +34,7 @@ __all__ = ["OUT_OF_REACH", "Plan", "cache_folder", "plan"]
 OUT_OF_REACH = (
     "backups, snapshots of the file system, copies on other machines or in a synchronised folder",
     "releases and exports made of it, and the recordings that sessions were imported from",
+    "cassettes and files of texts that you gave a place of their own, unless you name them with --also",
     "models and services that agents, screeners or memories asked: what was sent there is theirs to delete",
     "older versions in a version control system",
     "programs that still run and hold it in memory",
@@ -40,7 +42,7 @@ OUT_OF_REACH = (
 )
 """What no program can reach from here, in words for the user."""
 
-_ORDER = ("cache", "run", "memory", "history", "profile", "scenario", "account", "session")
+_ORDER = ("cache", "named", "run", "memory", "history", "profile", "scenario", "account", "session")
 _LINK = "a link, not followed: name the folder it points to with --in"
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 
@@ -117,7 +119,8 @@ class _Found:
     unreached: list[Unreached] = field(default_factory=list)
 
 
-def plan(user: str, folders: list[Path], span: Span | None = None, *, cache: Path | None = None) -> Plan:
+def plan(user: str, folders: list[Path], span: Span | None = None, *, cache: Path | None = None,
+         also: Sequence[Path] = ()) -> Plan:  # fmt: skip
     """Look for everything of a user's; nothing is changed.
 
     Args:
@@ -125,6 +128,7 @@ def plan(user: str, folders: list[Path], span: Span | None = None, *, cache: Pat
         folders: where to look, with all that lies below; links are not followed.
         span: when; None: all of it.
         cache: the folder of caches, which goes as a whole; None: leave it.
+        also: files that go as a whole, whatever they are: cassettes and texts that somebody named as they liked.
 
     Raises:
         InputError: a folder that is not there; a list of what is made up that cannot be read.
@@ -150,6 +154,11 @@ def plan(user: str, folders: list[Path], span: Span | None = None, *, cache: Pat
             made.items.append(item)
         elif item not in made.unreached:
             made.unreached.append(item)
+    for file in also:
+        if isinstance(named := plan_named(file), Item):
+            made.items.append(named)
+        else:
+            made.unreached.append(named)
     if cache is not None and cache.is_dir() and any(cache.iterdir()):
         made.items.append(Item("cache", cache, "all of it: it can be computed again", partial(_drop, cache)))
     made.items.sort(key=lambda item: (_ORDER.index(item.kind), item.path))

@@ -8,6 +8,7 @@ import pytest
 
 from simulator.cli import _call
 from simulator.core.errors import Exit
+from simulator.endpoint.holding import Hold
 from simulator.session.store import Writer
 
 
@@ -18,3 +19,43 @@ def test_a_long_path_stays_whole_where_a_program_reads_it(tmp_path: Path, capsys
     assert _call(["forget", "sam", "--in", str(tmp_path), "--dry-run"]) == Exit.DONE
     said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("session  ")]
     assert said == [f"session  {folder}  the whole session: 1 row, 0 pictures, 0 events"]
+
+
+def test_files_that_are_named_go_as_a_whole_and_what_is_no_such_file_is_left_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    here = tmp_path / "here"
+    with Writer(here / "s", user="sam") as writer:
+        writer.add(tick=0, captured_ns=0)
+    calls, texts = tmp_path / "tapes" / "calls.jsonl", tmp_path / "texts.txt"
+    calls.parent.mkdir()
+    calls.write_text('{"kind":"cassette","schema":1}\n{"kind":"call"}\n{"kind":"call"}\n')
+    texts.write_text("what was read")
+    words = ["forget", "sam", "--in", str(here), "--also", str(calls), "--also", str(texts)]
+    assert _call([*words, "--dry-run"]) == Exit.DONE
+    assert f"named  {calls}  a cassette of 2 calls, all of it" in capsys.readouterr().out.splitlines()
+    assert calls.exists()
+    (tmp_path / "link").symlink_to(texts)
+    others = [tmp_path / "link", tmp_path / "nowhere", tmp_path / "tapes", here / "s" / "session.db"]
+    assert _call([*words, *(word for path in others for word in ("--also", str(path)))]) == Exit.USAGE
+    said = capsys.readouterr()
+    assert all(f"left: {path}: " in said.err for path in others)
+    assert not calls.exists()
+    assert not texts.exists()
+    assert not (here / "s").exists()
+
+
+def test_a_cassette_that_is_being_recorded_into_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = tmp_path / "calls.jsonl"
+    path.write_text('{"kind":"cassette","schema":1}\n')
+    (tmp_path / "here").mkdir()
+    hold = Hold(path)
+    assert _call(["forget", "sam", "--in", str(tmp_path / "here"), "--also", str(path)]) == Exit.USAGE
+    assert "calls are being recorded into it" in capsys.readouterr().err
+    hold.release()
+    assert _call(["forget", "sam", "--in", str(tmp_path / "here"), "--also", str(path)]) == Exit.DONE
+    assert not path.exists()
