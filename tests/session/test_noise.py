@@ -441,3 +441,12 @@ def test_needs_that_a_recording_shows_are_stated_in_the_twins(world: Path, tmp_p
     assert noisy.truth.assists[2].start_ns > 150 * S
     events = _tables(tmp_path / "out/noisy/asked/session")["events"]
     assert [e["start_ns"] - 5 for e in events] == [a.start_ns for a in noisy.truth.assists]
+
+
+def test_units_of_both_twins_have_one_key_so_that_runs_can_be_held_against_each_other(
+    world: Path, tmp_path: Path
+) -> None:
+    _made(world, tmp_path / "out", seed=3)
+    (clean,), (noisy,) = plays([tmp_path / "out/clean"]), plays([tmp_path / "out/noisy"])
+    assert clean.key == noisy.key == "base"
+    assert clean.dataset_hash != noisy.dataset_hash

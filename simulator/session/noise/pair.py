@@ -158,7 +158,7 @@ class _Pair:
             noisy.write(out / "noisy" / self._name / "session")
         for twin, copy in (("clean", clean), ("noisy", noisy)):
             about = f"{first.truth.session}, {'with noise in between' if twin == 'noisy' else 'as it is'}"
-            page = text({**said, "name": f"{self._name}-{twin}", "description": about}, self._plays, copy.stream)
+            page = text({**said, "name": self._name, "description": about}, self._plays, copy.stream)
             (out / twin / self._name / "scenario.yaml").write_text(page, encoding="utf-8")
         self._verify(out)
         points = [times[s.place] - header.zero_ns for s in stretches]
