@@ -203,8 +203,9 @@ def test_over_gives_nan_without_a_denominator() -> None:
     assert np.isnan(over(np.array([1.0]), np.array([0.0]))).all()
 
 
-def test_where_resamples_tie_with_the_figure_half_of_them_lie_below_it_as_in_scipy() -> None:
-    x = np.array([1.0] * 9 + [0.0] * 21)
+@pytest.mark.parametrize(("hits", "n"), [(5, 20), (8, 25), (12, 40), (20, 100)])
+def test_where_resamples_tie_with_the_figure_half_of_them_lie_below_it_as_in_scipy(hits: int, n: int) -> None:
+    x = np.array([1.0] * hits + [0.0] * (n - hits))
     mine = interval(mean_of("m", x.tolist()))
-    theirs = stats.bootstrap((x,), np.mean, n_resamples=40_000, method="BCa", rng=1).confidence_interval
+    theirs = stats.bootstrap((x,), np.mean, n_resamples=20_000, method="BCa", rng=1).confidence_interval
     assert [mine.low, mine.high] == pytest.approx([theirs.low, theirs.high], abs=1e-5)
