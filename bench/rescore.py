@@ -87,10 +87,10 @@ def rescore(run: Path) -> tuple[float, float, float]:
     """Seconds, of them on the processor, and peak memory (MB) of the whole command."""
     command = [sys.executable, "-m", "simulator.cli", "score", str(run), "--json"]
     begun = real_ns()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    assert child.returncode == 0
+    assert child.returncode == 0, command
     return (real_ns() - begun) / 1e9, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
