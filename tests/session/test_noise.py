@@ -381,7 +381,7 @@ def test_the_account_says_where_it_came_from(world: Path, tmp_path: Path) -> Non
     assert said["options"]["seed"] == 8
     (pair,) = said["pairs"]
     (play,) = plays([world / "base"])
-    assert pair["source"] == {"session": "base", "user": "ada", "dataset_sha256": play.dataset_hash}
+    assert pair["source"] == {"session": "base", "dataset_sha256": play.dataset_hash}
     assert [d["session"] for d in pair["donors"]] == ["donor"]
     assert str(tmp_path) not in json.dumps(said)
 

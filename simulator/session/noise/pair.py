@@ -220,7 +220,7 @@ def _refuse(reader: Reader) -> None:
 
 
 def _named(play: Play) -> dict[str, str]:
-    return {"session": play.truth.session, "user": play.user, "dataset_sha256": play.dataset_hash}
+    return {"session": play.truth.session, "dataset_sha256": play.dataset_hash}
 
 
 def _giver(donor: Donor) -> dict[str, Any]:
