@@ -19,9 +19,10 @@ import anyio
 from simulator.cli.live import LiveOptions
 from simulator.cli.playing import errors_of
 from simulator.cli.record import Options as RecordOptions
-from simulator.cli.recording import States, agree, keys, recorder_for, unrecorded
+from simulator.cli.recording import agree, keys, recorder_for, unrecorded
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, counted, plain
+from simulator.cli.states import States
 from simulator.cli.watching import Spectator, terminal, titled
 from simulator.core.errors import Exit, InputError, ProactError, UsageError
 from simulator.core.types import MS, SECOND

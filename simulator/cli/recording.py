@@ -18,6 +18,7 @@ import anyio
 
 from simulator.cli.record import Options
 from simulator.cli.speak import Voice, counted, missed
+from simulator.cli.states import States
 from simulator.core.durations import parse_duration
 from simulator.core.errors import Exit, UsageError, quote
 from simulator.core.sizes import parse_size, show_size
@@ -27,7 +28,7 @@ from simulator.recorder.exclusions import Exclusions
 from simulator.recorder.frames import ScreenLost
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Budget, Shot, Summary
-from simulator.recorder.status import BEAT, HANGS, LOCK, PAUSE, SAID, Facts
+from simulator.recorder.status import BEAT, LOCK, PAUSE, Facts
 from simulator.session.ignored import IGNORED, hide
 from simulator.session.schema import FILE_NAME
 from simulator.timing.clock import real_ns
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEAST_PERIOD_NS",
-    "States",
     "agree",
     "keys",
     "listening",
@@ -53,7 +53,6 @@ LEAST_PERIOD_NS = SECOND // 50
 _TELL_NS = 30 * SECOND  # how often a sentence is told where no line can be drawn
 _RECORD_NS = 10 * SECOND  # how often a machine is told
 _LONGEST_NAME = 80
-_LASTING = 10  # looks, 5 s: an overload that is told
 _OURS = (PAUSE, LOCK, BEAT, FILE_NAME + ".part", IGNORED)  # what may lie in the folder of a session that is none yet
 
 
@@ -289,56 +288,6 @@ async def _watch(recorder: Recorder, voice: Voice, done: asyncio.Event) -> None:
                 await done.wait()
     if drawn:
         _draw(voice, "")
-
-
-class States:
-    """Tells at once, in a sentence, that nothing is recorded and why, and when it is recorded again.
-
-    Args:
-        voice: where it is told.
-        clear: called before a sentence, to take away a line that is drawn.
-    """
-
-    def __init__(self, voice: Voice, clear: Callable[[], None] = lambda: None) -> None:
-        self._voice, self._clear = voice, clear
-        self._trouble: str | None = None
-        self._told: str | None = None
-        self._n_alike = 0
-        self._unscreened: set[str] = set()
-
-    def look(self, facts: Facts) -> None:
-        """To be called twice a second."""
-        self._look_at_screener(facts)
-        reason = "hangs" if facts.hangs else facts.trouble
-        self._n_alike = self._n_alike + 1 if reason == self._trouble else 1
-        if reason == self._trouble and not (reason == "overload" and self._n_alike == _LASTING):
-            return
-        said = "recording" if reason is None else HANGS if reason == "hangs" else SAID.get(reason, reason)
-        if reason == "missing" and facts.fault is not None:
-            said += f" ({facts.fault})"
-        if reason != self._trouble:
-            self._trouble = reason
-            self._voice.record("state", trouble=reason, said=said)
-        if reason == self._told or (reason == "overload" and self._n_alike < _LASTING):
-            return  # what stands there already; a tick now and then, counted in the line
-        self._told = reason
-        self._tell(said, "" if reason in (None, "paused", "locked") else "yellow")
-
-    def _look_at_screener(self, facts: Facts) -> None:
-        """Each reason for which pictures stay unreviewed is told once: a model that is away is away for all of them."""
-        for reason in facts.screened.keys() - {"screened", "stopped"} - self._unscreened:
-            self._unscreened.add(reason)
-            said = (
-                f"a picture could not be screened ({reason}); such pictures stay unreviewed, and the recording goes on"
-            )
-            self._voice.record("unscreened", reason=reason, said=said)
-            self._tell(said, "yellow")
-
-    def _tell(self, said: str, style: str) -> None:
-        if not self._voice.as_json:
-            with suppress(OSError):  # a terminal that was closed
-                self._clear()
-                self._voice.tell(said, style)
 
 
 def _draw(voice: Voice, said: str) -> None:

@@ -16,6 +16,7 @@ from PIL import Image
 
 from simulator.cli import _call, live_playing, recording, sessions, speak
 from simulator.cli.speak import Voice
+from simulator.cli.states import States
 from simulator.core.errors import Exit
 from simulator.core.lock import is_locked
 from simulator.recorder import screens, windows
@@ -161,7 +162,7 @@ def test_what_was_missed_is_seen_on_80_columns_and_no_figure_is_cut_in_two() -> 
 
 
 def test_a_trouble_is_told_once_and_once_when_it_is_over(capsys: pytest.CaptureFixture[str]) -> None:
-    states = recording.States(Voice(as_json=False))
+    states = States(Voice(as_json=False))
     for trouble in (None, "display_lost", "display_lost", "overload", None, "overload", None):
         states.look(Facts(trouble=trouble))
     states.look(Facts(trouble="missing", fault="OSError EIO"))
@@ -171,7 +172,7 @@ def test_a_trouble_is_told_once_and_once_when_it_is_over(capsys: pytest.CaptureF
 
 
 def test_a_screen_that_hangs_and_a_machine_that_stays_too_busy_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    states = recording.States(Voice(as_json=False))
+    states = States(Voice(as_json=False))
     for seconds in (0.0, 4.9, 5.4, 9.0):
         states.look(Facts(looking_s=seconds))
     states.look(Facts(trouble="display_lost"))
@@ -182,7 +183,7 @@ def test_a_screen_that_hangs_and_a_machine_that_stays_too_busy_are_told(capsys: 
 
 
 def test_a_screener_that_fails_is_told_once_for_each_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    states = recording.States(Voice(as_json=False))
+    states = States(Voice(as_json=False))
     for n in range(3):
         states.look(Facts(screened={"screened": 4, "http 500": n + 1}))
     states.look(Facts(screened={"screened": 4, "http 500": 3, "queue full": 1}))
