@@ -32,6 +32,7 @@ def _grey(number: int) -> int:
 def _film(
     file: Path, times_ms: Sequence[int], *, size: tuple[int, int] = (64, 48), codec: str = "ffv1",
     shades: Sequence[int] | None = None, meta: dict[str, str] | None = None, gop: int = 12,
+    picture: Image.Image | None = None,
 ) -> Path:  # fmt: skip
     """A video whose n-th frame is of one grey and is shown from the n-th time on."""
     with av.open(str(file), "w") as container:
@@ -43,7 +44,7 @@ def _film(
         stream.codec_context.gop_size = gop
         for n, ms in enumerate(times_ms):
             shade = _grey(n) if shades is None else shades[n]
-            frame = av.VideoFrame.from_image(Image.new("RGB", size, (shade, shade, shade)))
+            frame = av.VideoFrame.from_image(picture or Image.new("RGB", size, (shade, shade, shade)))
             frame.pts, frame.time_base = ms, Fraction(1, 1000)
             for packet in stream.encode(frame):
                 container.mux(packet)
@@ -157,9 +158,11 @@ def _recordings(file: Path, scratch: Path, **how: Any) -> list[Any]:
 
 
 def test_a_video_taken_upright_is_turned(tmp_path: Path) -> None:
-    film = _film(tmp_path / "turned.mp4", [0, 1000], codec="mpeg4")
+    picture = Image.new("RGB", (64, 48), (20, 20, 20))
+    picture.paste((220, 220, 220), (32, 0, 64, 48))  # dark at the left, bright at the right
+    film = _film(tmp_path / "turned.mp4", [0, 1000], codec="mpeg4", picture=picture)
     data = bytearray(film.read_bytes())
-    at = data.index(b"tkhd") + 4 + 40  # the matrix of the track's head: a quarter turn clockwise
+    at = data.index(b"tkhd") + 4 + 40  # the matrix of the track's head: a quarter turn clockwise, as phones write it
     one = (1 << 16).to_bytes(4, "big")
     minus = (-(1 << 16) & 0xFFFFFFFF).to_bytes(4, "big")
     zero = bytes(4)
@@ -168,6 +171,10 @@ def test_a_video_taken_upright_is_turned(tmp_path: Path) -> None:
     (first, *_) = video.samples(film, period_ns=S)
     assert first.image is not None
     assert first.image.size == (48, 64)
+    top, bottom = (first.image.getpixel((24, y)) for y in (8, 56))
+    assert isinstance(top, tuple)
+    assert isinstance(bottom, tuple)
+    assert top[0] < 60 < 180 < bottom[0], "turned clockwise, the left is at the top"
 
 
 def test_a_quarter_turn_goes_the_right_way_round() -> None:
