@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scorers.compat.twice import SEEN, TWINS, instants
+from scorers.compat.twice import ENDS, SEEN, instants
 from simulator.core.errors import UsageError, nearest, quote
 from simulator.runs.gate import Gate, surface
 from simulator.runs.records import Ints, RunLog
@@ -65,7 +65,7 @@ def cases_of(log: RunLog, truth: Truth, gate: Gate, counts: str) -> dict[str, Ca
     made = {"": log.actionable_ns, SEEN: log.captured_ns}
     at = instants(offers)
     quiet = stretches(truth)
-    return {end: _cases(at[end], made[end], own, truth, quiet, counts) for end in TWINS}
+    return {end: _cases(at[end], made[end], own, truth, quiet, counts) for end in ENDS}
 
 
 def stretches(truth: Truth) -> list[Span]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from scorers.base import Context, Metric, Score, Unit, scorers
 from scorers.compat.cases import DEFINITION, Cases, cases_of, checked_counts
-from scorers.compat.twice import TWINS, put_pooled, twice
+from scorers.compat.twice import ENDS, put_pooled, twice
 from scorers.figures import Sheet
 from scorers.pooling import Floats, Pooled, Sums, over
 from simulator.core.errors import UsageError
@@ -66,14 +66,14 @@ class Erde:
         )
 
     def tally(self, unit: Unit, context: Context) -> dict[str, Cases]:
-        """The session's cases, by twin."""
+        """The session's cases, by ending."""
         return cases_of(unit.log, unit.truth, context.gate, self.counts)
 
     def pooled(self, tallies: Sequence[Mapping[str, Cases]]) -> list[Pooled]:
         """See ``scorers.pooling.Pools``."""
         names = ("positive", "negative", "alarms", *(f"cost_{o}" for o in GRACES))
         found = []
-        for end in TWINS:
+        for end in ENDS:
             parts = [(c.positive, c.negative, c.alarms, *map(c_cost(c), GRACES)) for c in (t[end] for t in tallies)]
             table = Sums(f"erde{end}", names, parts)
             found += [table.metric(f"erde@{o}{end}", self._formula(f"cost_{o}")) for o in GRACES]
@@ -92,7 +92,7 @@ class Erde:
         """Costs over cases, all sessions together."""
         sheet = Sheet(self.metrics)
         n = sum(t[""].positive + t[""].negative for t in tallies)
-        for end in TWINS:
+        for end in ENDS:
             listed = [p for p in self.pooled(tallies) if p.table == f"erde{end}"]
             told = {
                 "positive": sum(t[end].positive for t in tallies),

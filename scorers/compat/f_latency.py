@@ -14,7 +14,7 @@ from typing import Any
 
 from scorers.base import Context, Metric, Score, Unit, scorers
 from scorers.compat.cases import DEFINITION, Cases, cases_of, checked_counts
-from scorers.compat.twice import TWINS, twice
+from scorers.compat.twice import ENDS, twice
 from scorers.figures import Sheet
 from simulator.core.errors import UsageError
 
@@ -58,13 +58,13 @@ class FLatency:
         self.metrics = twice([Metric("f_latency", formula, "0-1", "0-1", "up")])
 
     def tally(self, unit: Unit, context: Context) -> dict[str, Cases]:
-        """The session's cases, by twin."""
+        """The session's cases, by ending."""
         return cases_of(unit.log, unit.truth, context.gate, self.counts)
 
     def figures(self, tallies: Sequence[Mapping[str, Cases]]) -> list[Score]:
         """Over the cases of all sessions together."""
         sheet = Sheet(self.metrics)
-        for end in TWINS:
+        for end in ENDS:
             self._put(sheet, f"f_latency{end}", [t[end] for t in tallies])
         return sheet.scores()
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from scorers.base import Context, Metric, Score, Unit, scorers
-from scorers.compat.twice import TWINS, instants, put_pooled, twice
+from scorers.compat.twice import ENDS, instants, put_pooled, twice
 from scorers.figures import Sheet
 from scorers.pooling import Floats, Pooled, Sums, over
 from simulator.runs.gate import surface
@@ -135,14 +135,14 @@ class Nab:
     metrics = _metrics()
 
     def tally(self, unit: Unit, context: Context) -> dict[str, Rows]:
-        """Count one session's surfaced offers, by twin."""
+        """Count one session's surfaced offers, by ending."""
         times = instants(surface(unit.log, unit.truth, context.gate))
-        return {end: rows(times[end], unit.truth.servable, unit.truth.period_ns) for end in TWINS}
+        return {end: rows(times[end], unit.truth.servable, unit.truth.period_ns) for end in ENDS}
 
     def pooled(self, tallies: Sequence[Mapping[str, Rows]]) -> list[Pooled]:
         """See ``scorers.pooling.Pools``."""
         found = []
-        for end in TWINS:
+        for end in ENDS:
             parts = [(r.gain, r.detected, r.windows, r.alarms) for r in (t[end] for t in tallies)]
             table = Sums(f"nab{end}", ("gain", "detected", "windows", "alarms"), parts)
             found += [table.metric(f"nab@{name}{end}", _formula(*weights)) for name, weights in PROFILES.items()]
@@ -152,7 +152,7 @@ class Nab:
         """Pool rows over sessions, as NAB does over files."""
         sheet = Sheet(self.metrics)
         n = sum(t[""].windows for t in tallies)
-        for end in TWINS:
+        for end in ENDS:
             listed = [p for p in self.pooled(tallies) if p.table == f"nab{end}"]
             told = {"detected": sum(t[end].detected for t in tallies), "alarms": sum(t[end].n_alarms for t in tallies)}
             put_pooled(sheet, listed, {p.metric: n for p in listed}, "no opportunities", told)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from scorers.base import Context, Metric, Score, Unit, scorers
-from scorers.compat.twice import TWINS, instants, put_pooled, twice
+from scorers.compat.twice import ENDS, instants, put_pooled, twice
 from scorers.figures import Sheet
 from scorers.matching import content
 from scorers.pooling import Pooled, ratio_of
@@ -103,7 +103,7 @@ class Pauc:
         self.metrics = twice([Metric("pauc", formula, "0-1", "0-1", "up")])
 
     def tally(self, unit: Unit, context: Context) -> dict[str, Areas]:
-        """The areas of one session's windows, by twin."""
+        """The areas of one session's windows, by ending."""
         offers = surface(unit.log, unit.truth, context.gate)
         needs = unit.truth.servable
         right = content(self.matcher, context.embedder).right(offers, needs)
@@ -123,7 +123,7 @@ class Pauc:
 
     def pooled(self, tallies: Sequence[Mapping[str, Areas]]) -> list[Pooled]:
         """See ``scorers.pooling.Pools``."""
-        return [ratio_of(f"pauc{end}", [(t[end].total, t[end].windows) for t in tallies]) for end in TWINS]
+        return [ratio_of(f"pauc{end}", [(t[end].total, t[end].windows) for t in tallies]) for end in ENDS]
 
     def figures(self, tallies: Sequence[Mapping[str, Areas]]) -> list[Score]:
         """The mean over the windows of all sessions, beside what silence gets."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from scorers.base import Context, Metric, Score, Unit, scorers
-from scorers.compat.twice import TWINS, instants, put_pooled, twice
+from scorers.compat.twice import ENDS, instants, put_pooled, twice
 from scorers.figures import Sheet
 from scorers.matching import Content, Right, Said, Wanted, content
 from scorers.pooling import Pooled, ratio_of
@@ -127,7 +127,7 @@ class StreamingBench:
         )
 
     def tally(self, unit: Unit, context: Context) -> dict[str, Answered]:
-        """Ask each need of one session, by twin."""
+        """Ask each need of one session, by ending."""
         needs = unit.truth.servable
         offers = surface(unit.log, unit.truth, context.gate)
         kind: Content = Contains() if self.matcher == Contains.name else content(self.matcher, context.embedder)
@@ -152,7 +152,7 @@ class StreamingBench:
     def pooled(self, tallies: Sequence[Mapping[str, Answered]]) -> list[Pooled]:
         """See ``scorers.pooling.Pools``."""
         found = []
-        for end in TWINS:
+        for end in ENDS:
             parts = [t[end] for t in tallies]
             found.append(ratio_of(f"streamingbench@time_accuracy{end}", [(a.in_time, a.asked) for a in parts]))
             found.append(ratio_of(f"streamingbench@answer_accuracy{end}", [(a.right, a.asked) for a in parts]))

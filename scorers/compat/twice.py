@@ -13,10 +13,10 @@ from scorers.offers import stamps
 from scorers.pooling import Pooled
 from simulator.runs.records import Ints, LoggedOffer
 
-__all__ = ["SEEN", "TWINS", "instants", "put_pooled", "twice"]
+__all__ = ["ENDS", "SEEN", "instants", "put_pooled", "twice"]
 
 SEEN = "@seen"
-TWINS = ("", SEEN)
+ENDS = ("", SEEN)
 """Endings of names: at arrival, and at capture as if nothing had been charged."""
 
 

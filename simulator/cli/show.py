@@ -96,7 +96,15 @@ def _rows(runs: Sequence[Scores]) -> list[list[Row]]:
 
 
 def _headlines(runs: Sequence[Scores]) -> list[str]:
-    return list(dict.fromkeys(m for r in runs for m in HEADLINES[r["protocol"]]))
+    """The headlines of the protocols, then all figures of scorers in no standard set: they were asked for by name."""
+    from scorers.base import STANDARD_SCORERS
+
+    wanted = dict.fromkeys(m for r in runs for m in HEADLINES[r["protocol"]])
+    for r in runs:
+        usual = ("", *STANDARD_SCORERS[r["protocol"]])
+        asked = (m for m, told in r["details"].items() if told.get("scorer", "").partition(":")[0] not in usual)
+        wanted.update(dict.fromkeys(asked))
+    return list(wanted)
 
 
 def _metric(metric: str, runs: Sequence[Scores]) -> Row | None:

@@ -284,3 +284,11 @@ def test_a_run_in_which_every_decision_failed_is_told_before_all_else() -> None:
     assert second == "mine: 4 x model_server: busy"
     assert len(said(decisions=5, error=4)) == 1
     assert said(decisions=0)[0].startswith("mine: 4 x")
+
+
+def test_figures_that_were_asked_for_by_name_are_all_in_the_table() -> None:
+    scores = score_run([Unit("s", log([D(20, 20, ["Debug"])]), truth(60, [need("A", 20, 40)]))], "stream", "off",
+                       names=["realtime", "nab"])  # fmt: skip
+    text = _text(ScoreTable({"mine": {**scores, "notes": {}}}))
+    assert all(f"{name} [points]" in text for name in ("nab@standard", "nab@reward_low_FN@seen", "timely_utility"))
+    assert "timely_utility@quiet" not in text
