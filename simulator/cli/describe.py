@@ -41,7 +41,9 @@ def describe(
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
-    """Say in numbers what recorded sessions hold, one by one and pooled, by user and in all.
+    """Say in numbers and figures what recordings hold.
+
+    Session by session and pooled, by user and in all.
 
     Hours, applications, events, assistants, intentions, weekdays and hours, rhythm of requests, pictures. Needs that
     only a scenario states count where its session records no request. A session that cannot be read is told; the others

@@ -39,9 +39,9 @@ def generate(
     size: Annotated[str, Parameter(help="Of the pictures, in pixels.")] = "1920x1080",
     json: _Json = False,
 ) -> int:
-    """Make up users with known habits: sessions, scenarios and histories, clearly labelled synthetic.
+    """Make up users with known habits: sessions, scenarios, histories.
 
-    Nobody in it exists. It is for tests of size and of memories, and for nothing that is said of people.
+    All of it is clearly labelled synthetic: nobody in it exists. It is for tests of size and of memories, and for nothing that is said of people.
     """
     from simulator.workload.making import generate as make
 

@@ -45,7 +45,9 @@ def noise(
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
-    """Put stretches into a recording that have nothing to do with the work, and write the clean twin beside it.
+    """Put noise into scenarios, beside clean twins.
+
+    Noise: stretches that have nothing to do with the work.
 
     The twins differ in noise and in nothing else: OUT/clean/NAME is the session as it is; OUT/noisy/NAME has other
     work, still screens and browsing in between, and all times of needs, acts and gaps move along. A window of need that

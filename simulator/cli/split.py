@@ -41,7 +41,9 @@ def split(
     pictures: Annotated[bool, _switch("With --check: also count near duplicates across the cut (decodes).")] = False,
     json: Annotated[bool, _switch("One JSON record a line on stdout, the last one 'done'.")] = False,
 ) -> int:
-    """Split each user's recorded time into history, validation and evaluation, by time and without a leak.
+    """Split users' time into history and evaluation; check a split.
+
+    By time and without a leak, with a part for validation between them where that is asked for.
 
     No event and no need is cut: what spans a cut goes to the earlier side. SRC is only read; splitting the same again
     changes nothing. With --check a split is looked through, also one that an import made: exit code 2 if an event, a

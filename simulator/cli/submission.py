@@ -34,7 +34,9 @@ def submission(
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
 ) -> int:
-    """Write what an agent predicted over PIRA-Bench trajectories as the leaderboard's JSON.
+    """Write a run as PIRA-Bench takes it.
+
+    What an agent predicted over trajectories, as the leaderboard's JSON.
 
     Names of trajectories and profiles are those that the import saw. A run that was interrupted, or in which a profile
     failed, is refused: an empty list would say that nothing is wanted. Nothing is sent anywhere.

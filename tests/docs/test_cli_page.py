@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 from pathlib import Path
 from types import ModuleType
@@ -52,6 +53,22 @@ def test_every_exit_code_is_explained() -> None:
 
     told = {int(code) for code in re.findall(r"^\| (\d+) \|", PAGE, re.MULTILINE)}
     assert told == {int(code) for code in Exit} - {Exit.GATE_FAILED}  # no command has gates yet
+
+
+def test_a_command_says_the_same_in_a_list_and_in_its_own_help() -> None:
+    """The sentence in the list stands where the command is registered; the other is its docstring's first."""
+    from simulator.cli import app
+
+    differ = {}
+    for words in (command.split() for command in COMMANDS if command):
+        named = app()
+        for word in words:
+            named = named[word]
+        said = named.help
+        loaded = (inspect.getdoc(named.default_command) or said) if named.default_command is not None else said
+        if said.split("\n\n")[0] != loaded.split("\n\n")[0].replace("\n", " "):
+            differ[" ".join(words)] = (said, loaded)
+    assert not differ
 
 
 def test_help_of_every_command_fits_80_columns() -> None:
