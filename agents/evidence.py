@@ -82,16 +82,16 @@ def weigh(items: Sequence[MemoryItem], labels: LabelReader) -> Evidence | None:
     """The evidence of all items, weighted by their scores; None if none of them says anything.
 
     Scores of foreign memories may be distances or anything else: where they do not all lie in (0, 1], an item weighs
-    1 / its rank instead.
+    1 / its rank instead. Of combined memories each that says anything has one voice, however many items it gave and
+    whatever scale its scores have: what it says is weighed first, then all voices count the same.
     """
-    by_score = all(0 < item.score <= 1 for item in items)
-    said: list[tuple[_Said, float]] = []
-    for rank, item in enumerate(items, 1):
-        one = _read(item, labels)
-        if one is not None:
-            said.append((one, item.score if by_score else 1 / rank))
-    if not said:
+    by_memory: dict[str | None, list[MemoryItem]] = {}
+    for item in items:
+        by_memory.setdefault(item.memory, []).append(item)
+    voices = [voice for told in by_memory.values() if (voice := _voice(told, labels))]
+    if not voices:
         return None
+    said = voices[0] if len(voices) == 1 else [pair for voice in voices for pair in _of_weight_one(voice)]
     needs: dict[str, float] = {}
     for one, weight in said:
         if one.intention is not None and one.help > 0:
@@ -101,6 +101,22 @@ def weigh(items: Sequence[MemoryItem], labels: LabelReader) -> Evidence | None:
     asked.sort(key=lambda one: one.intention != intention)  # stable: nearest first within each part
     share = sum(weight * one.help for one, weight in said) / sum(weight for _, weight in said)
     return Evidence(min(share, 1.0), intention, asked[0].query if asked else None, len(said))
+
+
+def _voice(items: Sequence[MemoryItem], labels: LabelReader) -> list[tuple[_Said, float]]:
+    """What the items of one memory say, each with its weight."""
+    by_score = all(0 < item.score <= 1 for item in items)
+    said: list[tuple[_Said, float]] = []
+    for rank, item in enumerate(items, 1):
+        one = _read(item, labels)
+        if one is not None:
+            said.append((one, item.score if by_score else 1 / rank))
+    return said
+
+
+def _of_weight_one(said: list[tuple[_Said, float]]) -> list[tuple[_Said, float]]:
+    whole = sum(weight for _, weight in said)
+    return [(one, weight / whole) for one, weight in said]
 
 
 def _read(item: MemoryItem, labels: LabelReader) -> _Said | None:

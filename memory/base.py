@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any, cast
 
+from memory.combined import Mixer, Part, parted
 from memory.embed import HashEmbedder
 from memory.index import Index
 from memory.threads import Threaded
@@ -29,12 +31,54 @@ __all__ = [
     "render_lines",
 ]
 
-memories: Registry[Any] = Registry(
-    "memory",
-    "proact.memories",
-    ("memory.controls", "memory.graph", "memory.personas", "memory.rag", "memory.window"),
-    "recall",
+_OURS = (
+    "memory.controls",
+    "memory.class_prior",
+    "memory.graph",
+    "memory.oracle",
+    "memory.personas",
+    "memory.rag",
+    "memory.shuffled",
+    "memory.window",
 )
+_ALIASES = {"kg": "graph", "cluster": "personas", "clusters": "personas"}
+"""Words of the papers. What is written in results is the name of ours."""
+
+
+class _Memories(Registry[Any]):
+    """Memories by name; several joined by ``+`` are one (``memory.combined``)."""
+
+    def __init__(self) -> None:
+        super().__init__("memory", "proact.memories", _OURS, "recall", _ALIASES)
+
+    def parse(self, text: str) -> Spec:
+        """As ``Registry.parse``; the name of a combination is all of it, each part spelled canonically."""
+        parts = self._parts(text)
+        return super().parse(text) if len(parts) == 1 else Spec("+".join(p.text for p in parts), {})
+
+    def short(self, spec: Spec) -> str:
+        """As ``Registry.short``, part by part."""
+        parts = self._parts(spec.name)
+        return super().short(spec) if len(parts) == 1 else "+".join(map(super().short, parts))
+
+    def get(self, name: str) -> Callable[..., Any]:
+        """The class of that name, or what mixes a combination."""
+        parts = self._parts(name)
+        if len(parts) == 1:
+            return super().get(name)
+        return Mixer([Part(super(_Memories, self).short(p), self.get(p.name), p.params, self._one(p)) for p in parts])
+
+    def _one(self, part: Spec) -> Callable[..., Memory]:
+        return lambda **given: as_memory(self.make(part, **given))
+
+    def _parts(self, text: str) -> list[Spec]:
+        """The parts of a combination; one for everything else."""
+        self._import_ours()
+        known = {*self.names(), *self.aliases} if "+" in text else set()
+        return [super(_Memories, self).parse(part) for part in parted(text, known)]
+
+
+memories: Registry[Any] = _Memories()
 
 
 _METHODS = {

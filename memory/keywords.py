@@ -1,6 +1,7 @@
 """Words of window titles: English, Chinese and mixed, and which of them tell most.
 
-Chinese, Japanese and Korean text has no spaces: its runs are read as overlapping pairs of characters.
+Chinese, Japanese and Korean text has no spaces: its runs are read as overlapping pairs of characters. The embedder
+reads by ``fold``, ``runs`` and ``pairs`` too; the choice of keywords (``RULE``) is the graph's own.
 """
 
 from __future__ import annotations
@@ -10,8 +11,24 @@ import unicodedata
 from array import array
 from bisect import bisect_right
 from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
 
-__all__ = ["STOP_WORDS", "Tally", "WordCounts", "fold", "is_wide", "pairs", "runs", "tokens"]
+from simulator.core.titles import INVISIBLE, clean
+
+__all__ = ["RULE", "STOP_WORDS", "Piece", "Tally", "WordCounts", "fold", "is_wide", "pairs", "pieces", "runs", "tokens"]
+
+RULE = "clean-fold-pairs-tfidf5/1"
+"""How the keywords of a title are chosen: ``pieces``, then the five with the highest streaming tf-idf."""
+NOISE, STOP, NUMBER, SINGLE, ID, LONG = (
+    "a mark, count or browser's name", "a word that says nothing", "a number", "a single letter", "an id", "too long"
+)  # fmt: skip
+_LIMIT, _LONGEST = 1_000, 40
+_ID = re.compile(
+    r"(?<![^\W_])(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+    r"|(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,})(?![^\W_])"
+)
+_FUNCTION = re.compile("[的吗呢]")
 
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _RUN = re.compile(f"[{_WIDE}]+|[^\\W_{_WIDE}]+")
@@ -24,7 +41,16 @@ untitled up via view was we what when where which who why will window with www y
 无标 标题 新建 打开 文件 窗口
 """
 STOP_WORDS = frozenset(_STOP.split())
-"""Function words of English, words of window frames, and the commonest pairs of Chinese function characters."""
+"""Function words of English, words of window frames, and the commonest pairs of Chinese function characters. They
+belong to ``hash512-v1`` and stay as they are.
+"""
+_MORE_STOP = """
+after again also because been before being could did does doing done during each had having he her here hers him his
+just may might more most must nor only other over own same shall she should so some such than them then there these
+they those through too under until very were whom whose would
+一些 以下 以上 这些 那些 自己 已经 可能 通过 其他 为了 对于 关于 进行 使用 它们 她们 怎样 哪些 多少 如果 虽然 而且 并且
+"""
+_STOPS = STOP_WORDS | frozenset(_MORE_STOP.split())
 
 
 def fold(text: str) -> str:
@@ -47,15 +73,63 @@ def pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
-def tokens(title: str) -> list[str]:
-    """The informative tokens of a title in order: no stop words, bare numbers or single Latin letters."""
-    out: list[str] = []
-    for run in runs(fold(title)):
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A token of a title; ``why`` says why it is passed over, None where it is taken."""
+
+    token: str
+    why: str | None = None
+
+
+def pieces(title: str) -> list[Piece]:
+    """All tokens of a title: noise and ids first, then the others in order; those passed over have a reason.
+
+    What ``simulator.core.titles.clean`` takes away (``●``, zero-width marks, counts such as ``(3)``, a browser's own
+    name at the end) is noise. The rest is folded and parted into words; scripts without spaces into overlapping pairs
+    of characters, which do not reach across ``的``. Passed over are function words, numbers, single letters, ids (they
+    would be the rarest words of all and never come again) and what is too long for a word.
+    """
+    shown = title[:_LIMIT]
+    cleaned = fold(clean(shown))
+    rest = Counter(runs(cleaned))
+    found = []
+    for run in runs(fold(shown.translate(INVISIBLE))):
+        if rest[run]:
+            rest[run] -= 1
+        else:
+            found.append(Piece(run, NOISE))
+    found += [Piece(named, ID) for named in _ID.findall(cleaned)]
+    for run in runs(_ID.sub(" ", cleaned)):
         if is_wide(run):
-            out.extend(p for p in pairs(run) if p not in STOP_WORDS)
-        elif len(run) > 1 and not run.isdecimal() and run not in STOP_WORDS:
-            out.append(run)
-    return out
+            for part in filter(None, _FUNCTION.split(run)):
+                found += [Piece(p, _why(p)) for p in pairs(part)]
+        else:
+            found.append(Piece(run, _why(run)))
+    return found
+
+
+def _why(token: str) -> str | None:
+    """Why a token tells nothing; None if it does."""
+    if len(token) == 1:
+        return SINGLE
+    if token.isdecimal():
+        return NUMBER
+    if token in _STOPS:
+        return STOP
+    if len(token) > _LONGEST:
+        return LONG
+    return None
+
+
+def tokens(title: str) -> list[str]:
+    """The tokens of a title that are taken, in order (see ``pieces``)."""
+    return [piece.token for piece in pieces(title) if piece.why is None]
+
+
+@lru_cache(maxsize=1 << 15)
+def _counted(title: str) -> tuple[tuple[str, int], ...]:
+    """Each token of a title with how often it stands there, in order of first occurrence; titles repeat heavily."""
+    return tuple(Counter(tokens(title)).items())
 
 
 class Tally:
@@ -67,9 +141,14 @@ class Tally:
         self._at = array("q")
 
     def add(self, ns: int) -> None:
-        """One more, known from ``ns`` on (or from the latest addition on, if that is later)."""
+        """One more, known from ``ns`` on; what comes late takes its place in order of time, so the order of telling
+        does not matter.
+        """
         at = self._at
-        at.append(ns if not at or ns >= at[-1] else at[-1])
+        if not at or ns >= at[-1]:
+            at.append(ns)
+        else:
+            at.insert(bisect_right(at, ns), ns)
 
     def upto(self, now_ns: int) -> int:
         """The count as of ``now_ns``."""
@@ -95,16 +174,25 @@ class WordCounts:
     def add(self, title: str, ns: int) -> None:
         """Count a title, known from ``ns`` on."""
         self._titles.add(ns)
-        for word in dict.fromkeys(tokens(title)):
-            self._holding.setdefault(word, Tally()).add(ns)
+        for word, _ in _counted(title):
+            tally = self._holding.get(word)
+            if tally is None:
+                tally = self._holding[word] = Tally()
+            tally.add(ns)
 
     def top(self, title: str, now_ns: int, n: int = 5) -> tuple[str, ...]:
         """The n words of the title with the highest tf-idf as of ``now_ns``; ties go to the earlier word."""
-        counts = Counter(tokens(title))  # in order of first occurrence
-        total = self._titles.upto(now_ns) + 1
-        none = Tally()
-        rank = {w: tf * _log2(total, self._holding.get(w, none).upto(now_ns) + 1) for w, tf in counts.items()}
-        return tuple(sorted(counts, key=lambda w: -rank[w])[:n])
+        rank = self.weights(title, now_ns)
+        return tuple(sorted(rank, key=lambda w: -rank[w])[:n])
+
+    def weights(self, title: str, now_ns: int) -> dict[str, int]:
+        """The tf-idf of the title's words as of ``now_ns``, in 1/65536ths, in order of first occurrence."""
+        total, holding = self._titles.upto(now_ns) + 1, self._holding
+        found: dict[str, int] = {}
+        for word, times in _counted(title):
+            tally = holding.get(word)
+            found[word] = times * _log2(total, 1 if tally is None else tally.upto(now_ns) + 1)
+        return found
 
 
 def _log2(whole: int, part: int) -> int:

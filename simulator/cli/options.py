@@ -153,14 +153,17 @@ def _json_object(text: str) -> dict[str, Any]:
 
 
 def split_memories(text: str) -> list[str]:
-    """Several memories in one word: a piece such as ``k=3`` belongs to the memory before it.
+    """Several memories in one word: a piece such as ``k=3`` belongs to the memory before it, and so does what is
+    joined to it by ``+``.
 
     >>> split_memories("rag:k=3,decay=2,graph")
     ['rag:k=3,decay=2', 'graph']
+    >>> split_memories("rag:k=3,decay=2+graph:scope=user,none")
+    ['rag:k=3,decay=2+graph:scope=user', 'none']
     """
     found: list[str] = []
     for piece in filter(None, text.split(",")):
-        if found and "=" in piece and ":" not in piece:
+        if found and "=" in piece and ":" not in piece.partition("=")[0]:
             found[-1] += f",{piece}"
         else:
             found.append(piece)

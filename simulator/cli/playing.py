@@ -50,7 +50,7 @@ async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[s
     options, model = asked.shown_to(options), asked.choice()
     agent_maker(options.agent)  # a wrong word is told before the first of several runs is played
     makers = [memory_maker(m) for m in memories]
-    for maker in makers if len(makers) > 1 else ():  # a single one is tried by its own run
+    for maker in [m for m in makers if not m.sees_truth] if len(makers) > 1 else ():  # a single one its run tries
         maker.make(seed=0, intentions=(), **({"model": model} if maker.wants_model == "ModelChoice" else {}))
     with _listening(interrupt, voice.tell):
         for memory, maker in zip(memories, makers, strict=True):

@@ -286,7 +286,7 @@ def _remarks(runs: Mapping[str, Scores]) -> list[str]:
     sources = ", ".join(dict.fromkeys(str(r["latency_source"]) for r in runs.values()))
     said = [f"latency: {sources}; n: events a figure rests on, few where under 10"] if runs else []
     said += _of_intervals(runs)
-    said += [f"{name}: this agent was given the truth" for name, scores in runs.items() if scores.get("sees_truth")]
+    said += [f"{n}: the agent or its memory was given the truth" for n, scores in runs.items() if scores.get("sees_truth")]
     for name, scores in runs.items():
         matchers = (scores["details"].get(metric, {}).get("matcher") for metric in HEADLINES[scores["protocol"]])
         said += [f"{name}: {matcher}" for matcher in dict.fromkeys(filter(None, matchers))]

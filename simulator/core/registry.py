@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, Generic, TypeVar
 
 from simulator.core.errors import ProactError, UsageError, nearest, quote
@@ -25,6 +25,7 @@ from simulator.core.errors import ProactError, UsageError, nearest, quote
 __all__ = ["Registry", "Spec", "model_wanted", "parse_spec", "typed"]
 
 T = TypeVar("T")
+_NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 _USERS: dict[tuple[Path, int, int], ModuleType] = {}
 
 
@@ -80,7 +81,7 @@ def _scalar(text: str) -> Any:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-_RUNS_OWN = frozenset({"truth", "seed", "intentions", "unit", "embedder", "rules"})
+_RUNS_OWN = frozenset({"truth", "seed", "intentions", "unit", "others", "embedder", "rules"})
 """Parameters that a run or other code fills in; the last two only where they are no plain values."""
 _MODELS = {"ModelChoice": frozenset({"ModelChoice"}), "Model": frozenset({"Model", "Endpoint"})}
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -142,10 +143,12 @@ class Registry(Generic[T]):
         group: the entry-point group in which other distributions announce theirs.
         modules: modules of ours that register on import; imported at the first look-up.
         method: what every class of this kind has; by it the classes of a file are told from its others.
+        aliases: other people's words for names of ours; what is made goes by ours.
     """
 
-    def __init__(self, kind: str, group: str, modules: tuple[str, ...], method: str) -> None:
-        self.kind, self.group, self.method = kind, group, method
+    def __init__(self, kind: str, group: str, modules: tuple[str, ...], method: str,
+                 aliases: Mapping[str, str] = _NO_ALIASES) -> None:  # fmt: skip
+        self.kind, self.group, self.method, self.aliases = kind, group, method, aliases
         self._modules, self._made = modules, False
         self._classes: dict[str, Callable[..., T]] = {}
 
@@ -165,6 +168,19 @@ class Registry(Generic[T]):
         self._import_ours()
         return sorted({*self._classes, *(e.name for e in self._entry_points())})
 
+    def parse(self, text: str) -> Spec:
+        """A spec as ``parse_spec`` reads it, under our own name where an alias was written.
+
+        Raises:
+            UsageError: see ``parse_spec``.
+        """
+        spec = parse_spec(text)
+        return Spec(self.aliases.get(spec.name, spec.name), spec.params)
+
+    def short(self, spec: Spec) -> str:
+        """A spec for folders and tables: the class's name alone where a path was given."""
+        return Spec(spec.name.rpartition(":")[2], spec.params).text
+
     def get(self, name: str) -> Callable[..., T]:
         """The class of that name (or ``path.py:Class``).
 
@@ -172,6 +188,7 @@ class Registry(Generic[T]):
             UsageError: unknown name, with the nearest match; a file without a class, that is not there or fails.
         """
         self._import_ours()
+        name = self.aliases.get(name, name)
         if ".py:" in name:
             return self._from_file(name)
         if name.endswith(".py"):
@@ -181,7 +198,7 @@ class Registry(Generic[T]):
         for point in self._entry_points():
             if point.name == name:
                 return self._loaded(point)
-        raise UsageError(f"unknown {self.kind} {quote(name)}; {nearest(name, self.names())}")
+        raise UsageError(f"unknown {self.kind} {quote(name)}; {nearest(name, [*self.names(), *self.aliases])}")
 
     def make(self, spec: str | Spec, **given: Any) -> T:
         """Build one from a spec. ``given`` is passed where the class takes a parameter of that name.
@@ -189,7 +206,7 @@ class Registry(Generic[T]):
         Raises:
             UsageError: unknown name, or a parameter that the class does not take.
         """
-        spec = parse_spec(spec) if isinstance(spec, str) else spec
+        spec = self.parse(spec) if isinstance(spec, str) else spec
         cls = self.get(spec.name)
         takes = _signature(cls)
         params = self._params(spec, typed(cls), takes)

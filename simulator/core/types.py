@@ -145,7 +145,8 @@ class MemoryItem:
     ``help`` is the share in [0, 1] of the item's source moments in which help was needed, None where the memory
     does not know; ``intention`` the most frequent need among them; ``query`` an earlier question of the user.
     ``latest_source_ns`` is when the newest piece of it became available: a causality check compares it with now.
-    ``tokens`` estimates the length of ``text`` in a prompt.
+    ``tokens`` estimates the length of ``text`` in a prompt. ``memory`` names the memory that told it, where several
+    are combined.
     """
 
     text: str
@@ -156,6 +157,7 @@ class MemoryItem:
     help: float | None = None
     query: str | None = None
     tokens: int = 0
+    memory: str | None = None
 
 
 @dataclass(slots=True)

@@ -15,18 +15,17 @@ from simulator.core.errors import InputError, UsageError
 from simulator.endpoint.types import ModelChoice
 from simulator.play.makers import Making, Named, agent_maker, memory_maker
 from simulator.play.models import asked, asking, check_model, model_of
+from simulator.play.others import NOBODY, Pasts, check_others, pasts_of, session_events
 from simulator.play.settling import settle
 from simulator.runs.config import LATEST_ONLY, Settings, check_rules
 from simulator.runs.folder import TWIN
 from simulator.runs.gate import Gate
 from simulator.runs.journal import empirical, refuse_other
-from simulator.runs.labels import Asks
 from simulator.runs.plan import sample
 from simulator.runs.runlog import read_header
 from simulator.runs.unit import LOG, UnitPlan
 from simulator.session.play import Play
 from simulator.session.scenario import plays
-from simulator.session.segmentation import Cutter
 from simulator.session.truth import Truth
 from simulator.timing.latency import LatencyModel, parse_latency
 from simulator.timing.mailbox import parse_policy
@@ -121,7 +120,8 @@ async def assemble(choice: Choice) -> list[UnitPlan]:
         raise UsageError("clock journal reads an earlier run: give both --clock journal and --journal RUN")
     window = None if choice.window is None else duration("window", choice.window)
     found = plays([Path(s) for s in choice.scenarios])
-    return [await unit_of(play, choice, latency, window) for play in found]
+    others = await pasts_of(found, choice) if memory_maker(choice.memory).wants_others else NOBODY
+    return [await unit_of(play, choice, latency, window, others) for play in found]
 
 
 def _latency(choice: Choice) -> LatencyModel | None:
@@ -147,9 +147,16 @@ def duration(option: str, text: str) -> int:
     return ns
 
 
-async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = None,
-                  window: int | None = None) -> UnitPlan:  # fmt: skip
+async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = None, window: int | None = None,
+                  others: Pasts = NOBODY) -> UnitPlan:  # fmt: skip
     """The unit of one session.
+
+    Args:
+        play: the session.
+        choice: what the run was asked to be.
+        latency: the model of charges that it names.
+        window: the history window that it names, ns.
+        others: the pasts of the run's users, for a memory that wants them.
 
     Raises:
         UsageError: see ``assemble``, as for ``InputError``.
@@ -180,7 +187,9 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         truth = await _with_moments(play, seed)
     made_of: dict[str, Any] = {"seed": seed, "intentions": play.intentions}
     agent, memory = agent_maker(choice.agent), memory_maker(choice.memory)
+    check_others(memory, play, others)
     shown = made_of | ({"truth": truth} if agent.sees_truth else {})
+    known = made_of | ({"truth": truth} if memory.sees_truth else {}) | ({"others": others} if others else {})
     model = model_of(choice, settings, agent)
     check_rules(settings)
     gate = Gate.parse(choice.gate) if choice.gate is not None else _read(play, "gate", Gate.parse)
@@ -195,10 +204,10 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         segmentation=play.segmentation,
         settings=settings,
         agent=Making(agent.make, asked(agent, model, play.key), **shown),
-        memory=Making(memory.make, asked(memory, model, play.key), **made_of),
+        memory=Making(memory.make, asked(memory, model, play.key), **known),
         agent_text=agent.text,
         agent_code=agent.code,
-        sees_truth=agent.sees_truth,
+        sees_truth=agent.sees_truth or memory.sees_truth,
         memory_text=memory.text,
         memory_code=memory.code,
         gate_text=gate.text,
@@ -231,12 +240,7 @@ def _journal_of(run: Path, key: str) -> Path:
 
 async def _with_moments(play: Play, seed: int) -> Truth:
     """The truth with what protocol ``moments`` asks, sampled from the session's own events."""
-    cutter = Cutter(play.user, play.source.session, play.segmentation, (start for start, _, _ in play.source.gaps))
-    closed = [event async for snapshot in play.source.snapshots() if (event := cutter.push(snapshot))]
-    if last := cutter.flush(play.truth.end_ns):
-        closed.append(last)
-    asks = Asks(play.truth)
-    events = [asks.settle(event, event.end_ns)[0] for event in closed]
+    events = [event for event, _ in await session_events(play)]
     plan = sample(events, play.truth, seed)
     rule = f"{play.truth.rule}; moments: {plan.rule}, sha256 {plan.digest()}".removeprefix("; ")
     return replace(play.truth, moments=plan.moments, rule=rule)

@@ -68,6 +68,7 @@ class Maker:
         sees_truth: its class declares that it is to be given the truth.
         wants_model: the run's model is to be given to it, see ``core.registry.model_wanted``.
         facts: what its class says of itself for the log's header (``header_facts``); None where it says nothing.
+        wants_others: it is to be given the pasts of the run's other users (``others``).
         make: takes what the run has to give (``seed``, ``intentions``, …) and uses what it knows.
     """
 
@@ -78,6 +79,7 @@ class Maker:
     wants_model: str | None
     facts: Mapping[str, Any] | None
     make: Callable[..., Any]
+    wants_others: bool = False
 
 
 def agent_maker(what: Named) -> Maker:
@@ -100,9 +102,9 @@ def memory_maker(what: Named) -> Maker:
 
 def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> Maker:
     if isinstance(what, str):
-        spec = parse_spec(what)
+        spec = registry.parse(what)
         cls: Any = registry.get(spec.name)
-        text, name = spec.text, _short(spec)
+        text, name = spec.text, registry.short(spec)
     elif callable(what):
         spec, cls = None, what
         name = getattr(what, "__name__", type(what).__name__)
@@ -119,7 +121,8 @@ def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> 
 
     facts = trait(cls, "header_facts")
     told = facts({} if spec is None else spec.params) if callable(facts) else None
-    return Maker(text, name, _code(cls), declares(cls, "sees_truth"), model_wanted(cls), told, make)
+    return Maker(text, name, _code(cls), declares(cls, "sees_truth"), model_wanted(cls), told, make,
+                 "others" in _takes(cls))  # fmt: skip
 
 
 def with_params(agent: str, params: Mapping[str, Any]) -> str:
@@ -139,12 +142,17 @@ def with_params(agent: str, params: Mapping[str, Any]) -> str:
     return Spec(spec.name, {**spec.params, **params}).text
 
 
-def _short(spec: Spec) -> str:
-    """The class's name alone where a path was given."""
-    return Spec(spec.name.rpartition(":")[2], spec.params).text
+def _takes(cls: Any) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(cls).parameters
+    except (TypeError, ValueError):  # made in C: it does not tell
+        return {}
 
 
 def _code(cls: Any) -> str | None:
+    parts = [code for part in trait(cls, "classes", ()) if (code := _code(part)) is not None]
+    if parts:  # a combination of memories, not all of them ours
+        return sha256("".join(parts).encode()).hexdigest()
     try:
         file = Path(inspect.getsourcefile(cls) or "")
     except TypeError:  # made in C, or an instance: nothing to read

@@ -47,7 +47,7 @@ class UnitPlan:
         agent: makes the agent; not called in journal mode.
         memory: makes the memory.
         agent_text: the agent's spec, for the log's header; likewise ``memory_text`` and ``gate_text``.
-        sees_truth: the agent is given the truth (an oracle): its log and scores say so.
+        sees_truth: the agent or its memory is given the truth (an oracle): its log and scores say so.
         agent_code: SHA-256 of the agent's file where it is not one of ours; likewise ``memory_code``.
         dataset: hash of session, scenario and history.
         journal: the log that clock ``journal`` reads.

@@ -4,6 +4,7 @@ import pytest
 
 from memory.base import make_memory, memories
 from simulator.core.types import Event, Label, MemoryItem, Query
+from simulator.session.truth import Truth
 from tests.conformance.memory_conformance import MemoryConformance
 
 OPTIONS = [
@@ -13,6 +14,14 @@ OPTIONS = [
     "rag:documents=help,template=paper",
     "personas:linkage=personax",
     "personas:cap=2,cap_policy=keep_largest,max_texts=3",
+    "graph:scope=backoff,keyword_mean=all",
+    "class-prior:scope=backoff",
+    "shuffled-user:of=graph",
+    "rag+graph",
+    "graph+personas+window+recency",
+    "rag:documents=all+graph:scope=backoff,show_next=true",
+    "none+rag+rag:documents=help",
+    "rag+oracle",
 ]
 
 
@@ -22,7 +31,7 @@ class TestEveryRegisteredMemoryConforms(MemoryConformance):
         self.spec: str = request.param
 
     def make(self) -> Any:
-        return make_memory(self.spec, seed=1, intentions=("Coding/Programming",))
+        return make_memory(self.spec, seed=1, intentions=("Coding/Programming",), truth=Truth("s", "ada", 10))
 
 
 class PlainNotes:

@@ -1,0 +1,145 @@
+"""The nodes and edges of the graph as dictionaries of tallies: each count remembers when it grew, so that every prior
+can be read as of the moment asked about, in whatever order things became known.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from memory.keywords import Tally, WordCounts
+from memory.past import Entry
+
+__all__ = ["N_KEYWORDS", "Counts", "Node", "above", "latest"]
+
+N_KEYWORDS = 5
+Asked = tuple[int, str]
+K = TypeVar("K")
+
+
+@dataclass(slots=True)
+class Node:
+    """An app, a keyword or a user: in how many moments it was there, in how many help was needed, and for what.
+
+    ``needs`` are the edges to the intentions. ``questions`` are the user's own, by intention, in order of instants.
+    """
+
+    seen: Tally = field(default_factory=Tally)
+    helped: Tally = field(default_factory=Tally)
+    needs: dict[str, Tally] = field(default_factory=dict)
+    questions: dict[str | None, list[Asked]] = field(default_factory=dict)
+
+    def add(self, ns: int, helped: bool, intention: str | None, asked: Asked | None) -> None:
+        """Count a moment whose label is known from ``ns`` on."""
+        self.seen.add(ns)
+        if not helped:
+            return
+        self.helped.add(ns)
+        if intention is not None:
+            tally = self.needs.get(intention)
+            if tally is None:
+                tally = self.needs[intention] = Tally()
+            tally.add(ns)
+        if asked is not None:
+            insort(self.questions.setdefault(intention, []), asked, key=_instant)
+
+    def shares(self, now_ns: int, whole: int) -> dict[str, float]:
+        """Share of each intention in ``whole`` moments; those that had not come up by then are left out."""
+        if not whole:
+            return {}
+        return {c: n / whole for c, tally in self.needs.items() if (n := tally.upto(now_ns))}
+
+    def help_share(self, now_ns: int) -> float | None:
+        """``P_help``: share of its moments in which help was needed; None if there were none by then."""
+        n = self.seen.upto(now_ns)
+        return self.helped.upto(now_ns) / n if n else None
+
+    def question(self, intention: str | None, now_ns: int) -> Asked | None:
+        """The latest question asked by then for this intention, with its instant."""
+        asked = self.questions.get(intention)
+        if not asked:
+            return None
+        n = bisect_right(asked, now_ns, key=_instant)
+        return asked[n - 1] if n else None
+
+
+def _instant(asked: Asked) -> int:
+    return asked[0]
+
+
+def above(shares: Mapping[str, float], least: float) -> dict[str, float]:
+    """Shares above a threshold, largest first, ties by name."""
+    return {c: shares[c] for c in sorted(shares, key=lambda c: (-shares[c], c)) if shares[c] > least}
+
+
+class Counts:
+    """All nodes and edges of one user, or of everybody."""
+
+    def __init__(self) -> None:
+        self.apps: dict[str, Node] = {}
+        self.keywords: dict[str, Node] = {}
+        self.users: dict[str, Node] = {}
+        self.used: dict[tuple[str, str], Tally] = {}
+        self.following: dict[str, dict[str, Tally]] = {}
+        self.words = WordCounts()
+        self._last_app: dict[str, str] = {}
+        self._keywords_of: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def observe(self, entry: Entry) -> None:
+        """Count what is known when an event closes: its words, and which app came after which."""
+        event = entry.event
+        if event.title:
+            self.words.add(event.title, event.end_ns)
+            if not event.assistance:
+                # Chosen once, with the word counts of that time; needed again when the label comes.
+                self._keywords_of[event.user, event.id] = self.words.top(event.title, event.end_ns, N_KEYWORDS)
+        if event.app is not None:
+            last = self._last_app.get(event.user)
+            if last is not None and last != event.app:
+                _tally(self.following.setdefault(last, {}), event.app).add(event.end_ns)
+            self._last_app[event.user] = event.app
+
+    def feedback(self, entry: Entry) -> None:
+        """Count what became known of an event. Assistance events are no moments: help was needed in the event before,
+        and is counted there.
+        """
+        event, label = entry.event, entry.label
+        words = self._keywords_of.pop((event.user, event.id), ())
+        if label is None or event.assistance:
+            return
+        ns = entry.known_ns
+        what = (ns, label.help, label.intention, (ns, label.query) if label.query else None)
+        _node(self.users, event.user).add(*what)
+        if event.app is not None:
+            _node(self.apps, event.app).add(*what)
+            _tally(self.used, (event.user, event.app)).add(ns)
+        for word in words:
+            _node(self.keywords, word).add(*what)
+
+    def next_apps(self, app: str | None, now_ns: int) -> tuple[dict[str, int], int]:
+        """How often which app came after this one by then, most often first, and since when the newest is known."""
+        tallies = self.following.get(app or "", {})
+        found = {a: n for a, tally in tallies.items() if (n := tally.upto(now_ns))}
+        latest = max((tallies[a].latest(now_ns) or 0 for a in found), default=0)
+        return {a: found[a] for a in sorted(found, key=lambda a: (-found[a], a))}, latest
+
+
+def _node(nodes: dict[str, Node], name: str) -> Node:
+    node = nodes.get(name)
+    if node is None:
+        node = nodes[name] = Node()
+    return node
+
+
+def _tally(tallies: dict[K, Tally], key: K) -> Tally:
+    tally = tallies.get(key)
+    if tally is None:
+        tally = tallies[key] = Tally()
+    return tally
+
+
+def latest(nodes: Iterable[Node], now_ns: int) -> int:
+    """When the newest moment behind some nodes became known."""
+    return max((node.seen.latest(now_ns) or 0 for node in nodes), default=0)

@@ -1,0 +1,26 @@
+"""A past event as an item, in the words that every memory uses which recalls events one by one."""
+
+from __future__ import annotations
+
+from memory.past import Entry
+from memory.wording import estimate_tokens, event_words, label_words
+from simulator.core.types import MemoryItem
+
+__all__ = ["entry_item"]
+
+
+def entry_item(entry: Entry, score: float) -> MemoryItem:
+    """What an event and its label say together."""
+    event, label = entry.event, entry.label
+    known = "the user was working with an assistant" if event.assistance else label_words(label)
+    text = f"In {event_words(event)}: {known}"
+    return MemoryItem(
+        text=text,
+        score=score,
+        source_event_ids=(event.id,),
+        latest_source_ns=entry.known_ns,
+        intention=None if label is None else label.intention,
+        help=None if label is None else float(label.help),
+        query=None if label is None else label.query,
+        tokens=estimate_tokens(text),
+    )
