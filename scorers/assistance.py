@@ -28,8 +28,10 @@ _MOMENTS = ("moments",)
 _NO_EMBEDDER = "not computed: needs an embedder"
 
 
-def _metric(name: str, formula: str, direction: str = "up", unit: str = "0-1", span: str = "0-1") -> Metric:
-    return Metric(name, formula, unit, span, direction, _MOMENTS)
+def _metric(
+    name: str, formula: str, direction: str = "up", unit: str = "0-1", span: str = "0-1", version: int = 1
+) -> Metric:
+    return Metric(name, formula, unit, span, direction, _MOMENTS, version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +72,12 @@ class Assistance:
         _metric("recall", "TP / positive moments"),
         _metric("F1", "2 TP / (2 TP + FP + FN)"),
         _metric("trigger_rate", "moments answered yes / moments", "-"),
-        _metric("intention_accuracy", "positive moments with the true intention offered first / positive moments"),
-        _metric("intention_accuracy_given_help", "the same / positive moments answered yes"),
+        _metric(
+            "intention_accuracy",
+            "positive moments with the true intention offered first / positive moments of known intention",
+            version=2,
+        ),
+        _metric("intention_accuracy_given_help", "the same / those of them answered yes", version=2),
         _metric(
             "semantic_similarity",
             "mean cosine of offered text and the user's query over positives answered yes",

@@ -45,7 +45,7 @@ def enter(scorer: Any, tallies: Sequence[Any], clusters: Clusters, details: Mapp
             continue
         interval = found.get(metric, why.get(metric, _NOT_SUMS))
         if isinstance(interval, Interval):
-            told["interval"] = interval.told()
+            told["interval"] = interval.holding(told["value"]).told()
         else:
             told["no_interval"] = interval
     for m in pooled:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scorers.base import scorers
-from scorers.headlines import HEADLINES
+from scorers.headlines import HEADLINES, OF_THE_TRUTH
 from scorers.pooling import Pooled
 from scorers.resampled import cluster_of, pooled_of
 from scorers.statistics.clusters import Clusters
@@ -204,7 +204,8 @@ def _names(metrics: Sequence[str] | None, first: Side, known: Sequence[str]) -> 
     for metric in metrics or ():
         if metric not in known:
             raise UsageError(f"metric {quote(metric)} is not in both runs; {nearest(metric, known)}")
-    return [m for m in metrics or HEADLINES[str(first.runs[0].scores["protocol"])] if m in known]
+    wanted = metrics or [m for m in HEADLINES[str(first.runs[0].scores["protocol"])] if m not in OF_THE_TRUTH]
+    return [m for m in wanted if m in known]
 
 
 def _usable(like: Pooled | None, pairs: Sequence[Pair]) -> tuple[int, ...]:
