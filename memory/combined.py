@@ -199,12 +199,13 @@ class Combined:
         for n, memory in enumerate(self._parts.values(), 1):
             _stored(memory, "load")(folder / str(n))
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Let those go that hold something."""
         for memory in self._parts.values():
             close = trait(memory, "close")
-            if close is not None:
-                close()
+            ended = close() if close is not None else None
+            if inspect.isawaitable(ended):
+                await ended
 
 
 def _stored(memory: Any, name: str) -> Callable[[Path], None]:

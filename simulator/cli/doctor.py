@@ -53,6 +53,11 @@ doctor.command(
     name="agent",
     help="Try an agent in another process on all that a run asks of it.",
 )
+doctor.command(
+    "simulator.cli.doctor_memory:memory",
+    name="memory",
+    help="Try a memory on every rule that a memory must keep to.",
+)
 
 _Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
 

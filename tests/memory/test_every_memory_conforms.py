@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from memory.base import make_memory, memories
+from memory.base import make_memory, memories, one_line
 from simulator.core.types import Event, Label, MemoryItem, Query
 from simulator.session.truth import Truth
 from tests.conformance.memory_conformance import MemoryConformance
@@ -40,14 +40,14 @@ class PlainNotes:
     capabilities = {"as_of": "stream_order_only", "isolation": "native", "mutates_past": False}  # noqa: RUF012
 
     def __init__(self) -> None:
-        self.notes: dict[str, list[Event]] = {}
+        self.notes: dict[str, dict[str, Event]] = {}
 
     def observe(self, event: Event) -> None:
-        self.notes.setdefault(event.user, []).append(event)
+        self.notes.setdefault(event.user, {})[event.id] = event
 
     def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
-        newest = reversed(self.notes.get(query.user, []))
-        items = [MemoryItem(f"{e.app} {e.title}", 1.0, latest_source_ns=e.end_ns, tokens=9) for e in newest]
+        newest = reversed(self.notes.get(query.user, {}).values())
+        items = [MemoryItem(one_line(f"{e.app} {e.title}"), 1.0, latest_source_ns=e.end_ns, tokens=9) for e in newest]
         return items[: k if token_budget is None else min(k, token_budget // 9)]
 
 
@@ -60,7 +60,7 @@ class Leaking(PlainNotes):
     """Breaks rules, to see that the suite notices."""
 
     def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
-        everybody = [e for events in self.notes.values() for e in events]
+        everybody = [e for events in self.notes.values() for e in events.values()]
         return [MemoryItem(f"{e.app} {e.title}", float(i), tokens=9) for i, e in enumerate(everybody)]
 
 

@@ -1,0 +1,59 @@
+"""``proact doctor memory``: every rule that a memory must keep to, tried on one, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from simulator.cli.doctor import Finding, tell
+from simulator.cli.speak import Voice
+from simulator.core.errors import UsageError
+
+__all__ = ["memory"]
+
+
+def memory(
+    spec: Annotated[str, Parameter(help="As for `proact run --memory`: mine.py:Mine, or a name such as rag.")],
+    /,
+    *,
+    limit: Annotated[str, Parameter(help="How long one rule may take to try.")] = "60s",
+    json: Annotated[
+        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
+    ] = False,
+) -> int:
+    """Try a memory on every rule that a memory must keep to.
+
+    It is made anew for each rule and told a made-up past of two users. Each rule says in a sentence what is wrong: a
+    leak from the future or from another user, answers that change, a budget that is exceeded, a title that forges a
+    line of a prompt, a past that is not forgotten. `note` is what it does without. Exit code 1 if something is wrong.
+    """
+    from simulator.core.durations import parse_duration
+    from simulator.core.types import SECOND
+    from simulator.play.makers import memory_maker
+
+    try:
+        limit_s = parse_duration(limit) / SECOND
+    except ValueError as error:
+        raise UsageError(f"--limit: {error}") from error
+    if limit_s <= 0:
+        raise UsageError(f"--limit {limit}: a duration above 0 is wanted, such as 60s")
+    return tell(_findings(memory_maker(spec), limit_s), Voice(as_json=json))
+
+
+def _findings(maker: Any, limit_s: float) -> Iterator[Finding]:
+    """One after the other, as they are made."""
+    from memory.conformance import examine
+    from memory.conformance.subject import USER
+    from simulator.core.intentions import INTENTIONS
+    from simulator.core.types import SECOND
+    from simulator.session.truth import Truth
+
+    given: dict[str, Any] = {"seed": 7, "intentions": INTENTIONS}
+    if maker.sees_truth:
+        given["truth"] = Truth("doctor", USER, SECOND)
+    first = maker.make(**given)  # what cannot be made at all is a fault of the call
+    yield Finding("made", "ok", f"{maker.text} is a memory: {type(getattr(first, 'plain', first)).__name__}")
+    for checked in examine(lambda: maker.make(**given), limit_s):
+        yield Finding(checked.name, checked.state, checked.said)

@@ -1,0 +1,60 @@
+"""``proact doctor memory``: the rules of the suite without pytest, in sentences, with an exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memory.conformance import CHECKS
+from simulator.cli.doctor_memory import memory
+from simulator.core.errors import UsageError
+
+EXAMPLE = "docs/examples/last_question.py:LastQuestion"
+LEAKY = '''
+from simulator.core.types import MemoryItem
+
+class Leaky:
+    """Everybody's titles, to everybody."""
+
+    def __init__(self):
+        self.titles = []
+
+    def observe(self, event):
+        self.titles.append(event.title or "")
+
+    def recall(self, query, k, token_budget):
+        return [MemoryItem(title, 1.0) for title in self.titles[:k]]
+'''
+
+
+@pytest.mark.parametrize("spec", ["rag", "kg", EXAMPLE])
+def test_memories_of_ours_and_the_example_have_nothing_wrong(
+    spec: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    assert memory(spec, json=True) == 0
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert records[-1] == {"event": "done", "missing": 0}
+    assert [r["event"] for r in records[:-1]] == ["finding"] * (len(CHECKS) + 1)
+
+
+def test_what_is_wrong_is_said_in_a_sentence_and_the_exit_code_is_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(LEAKY)
+    assert memory(f"{file}:Leaky", json=True) == 1
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    wrong = {r["name"]: r["said"] for r in records if r.get("state") == "wrong"}
+    assert "another user's past was recalled" in wrong["nothing of another user is recalled"]
+    assert wrong["items fit the token budget together"]
+    assert records[-1]["missing"] == len(wrong)
+
+
+def test_what_cannot_be_tried_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="unknown memory 'ragg'"):
+        memory("ragg")
+    with pytest.raises(UsageError, match="--limit 0s"):
+        memory("rag", limit="0s")

@@ -1,0 +1,256 @@
+"""Twenty memories, each with one fault planted: the rule that is for it says so, in a sentence that names the fault."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.base import estimate_tokens, one_line
+from memory.conformance import examine
+from simulator.core.types import Event, Label, MemoryItem, Query
+
+NATIVE: Mapping[str, Any] = {"as_of": "native", "isolation": "native", "mutates_past": False}
+
+
+class Sound:
+    """A small memory without a fault: the newest labelled events of the user, as of the moment of asking."""
+
+    capabilities = NATIVE
+
+    def __init__(self) -> None:
+        self.past: dict[str, dict[str, tuple[Event, Label | None]]] = {}
+
+    def observe(self, event: Event) -> None:
+        self.past.setdefault(event.user, {}).setdefault(event.id, (event, None))
+
+    def feedback(self, event: Event, label: Label) -> None:
+        self.past.setdefault(event.user, {})[event.id] = (event, label)
+
+    def known(self, query: Query) -> list[tuple[Event, Label]]:
+        pairs = [(e, lb) for e, lb in self.past.get(query.user, {}).values() if lb is not None]
+        return [(e, lb) for e, lb in pairs if lb.available_ns <= query.now_ns]
+
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        text = f"{one_line(event.app)} {one_line(event.title)}: {label.help} {one_line(label.query)}"
+        return MemoryItem(
+            text, 1.0, (event.id,), label.available_ns, label.intention, float(label.help), label.query, len(text)
+        )
+
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        items: list[MemoryItem] = []
+        for pair in reversed(self.known(query)):
+            item = self.item(*pair)
+            if len(items) < k and (token_budget is None or sum(i.tokens for i in [*items, item]) <= token_budget):
+                items.append(item)
+        return items
+
+    def render(self, items: Sequence[MemoryItem]) -> str:
+        return "\n".join(i.text for i in items)
+
+    def forget(self, user: str, start_ns: int, end_ns: int) -> None:
+        kept = {k: p for k, p in self.past.get(user, {}).items() if p[0].start_ns >= end_ns or p[0].end_ns <= start_ns}
+        self.past[user] = kept
+
+
+class LeaksTheFuture(Sound):
+    def known(self, query: Query) -> list[tuple[Event, Label]]:
+        return [(e, lb) for e, lb in self.past.get(query.user, {}).values() if lb is not None]
+
+
+class LeaksTheFutureWithAClockOfItsOwn(LeaksTheFuture):
+    """The instant it tells is made up to please the view; the words are from the future all the same."""
+
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), latest_source_ns=0)
+
+
+class CountsTheFuture(Sound):
+    """Not a word of the future, but a number."""
+
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        n = len(self.past.get(query.user, {}))
+        return [replace(i, score=float(n)) for i in super().recall(query, k, token_budget)]
+
+
+class LeaksAnotherUser(Sound):
+    def known(self, query: Query) -> list[tuple[Event, Label]]:
+        return [pair for user in sorted(self.past) for pair in super(LeaksAnotherUser, self).known(_as(query, user))]
+
+
+class LeaksItsOwnLabel(Sound):
+    def known(self, query: Query) -> list[tuple[Event, Label]]:
+        pairs = [(e, lb) for e, lb in self.past.get(query.user, {}).values() if lb is not None]
+        return [(e, lb) for e, lb in pairs if e.end_ns <= query.now_ns]
+
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), latest_source_ns=event.end_ns)
+
+
+class SharedByAll(Sound):
+    shared: dict[str, dict[str, tuple[Event, Label | None]]] = {}  # noqa: RUF012 - that is the fault
+
+    def __init__(self) -> None:
+        self.past = self.shared
+
+
+class GivesAnotherAnswerEachTime(Sound):
+    n = 0
+
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        GivesAnotherAnswerEachTime.n += 1
+        return replace(super().item(event, label), query=f"asked {self.n} times")
+
+
+class Raises(Sound):
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        return [] if query.app else [self.item(self.none_such, self.none_such)]  # type: ignore[attr-defined]
+
+
+class TooLong(Sound):
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        text = " ".join((event.title or "").split())
+        return replace(super().item(event, label), text=text, tokens=estimate_tokens(text) or 1)
+
+
+class TooMany(Sound):
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        return [self.item(*pair) for pair in self.known(query)]
+
+
+class OverBudget(Sound):
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        return super().recall(query, k, None)
+
+
+class SaysItIsCheap(Sound):
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), tokens=1)
+
+
+class NeverComesBack(Sound):
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        threading.Event().wait()
+        return []
+
+
+class MutatesWhatItGave(Sound):
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[MemoryItem] = []
+
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        items = super().recall(query, k, token_budget)
+        for one in self.given:
+            object.__setattr__(one, "text", "overwritten")
+        self.given = items
+        return items
+
+
+class Duplicates(Sound):
+    def known(self, query: Query) -> list[tuple[Event, Label]]:
+        return [pair for pair in super().known(query) for _ in range(2)]
+
+
+class CountsTwice(Sound):
+    def __init__(self) -> None:
+        super().__init__()
+        self.n = 0
+
+    def observe(self, event: Event) -> None:
+        self.n += event.user == "ada"
+        super().observe(event)
+
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), score=float(self.n))
+
+
+class IgnoresForget(Sound):
+    def forget(self, user: str, start_ns: int, end_ns: int) -> None:
+        return None
+
+
+class ForgetsAll(Sound):
+    def forget(self, user: str, start_ns: int, end_ns: int) -> None:
+        self.past.clear()
+
+
+class ForgesALine(Sound):
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        text = (event.title or "")[:200]
+        return replace(super().item(event, label), text=text, tokens=len(text) or 1)
+
+
+class KeepsTheFirstLabel(Sound):
+    def feedback(self, event: Event, label: Label) -> None:
+        if self.past.get(event.user, {}).get(event.id, (event, None))[1] is None:
+            super().feedback(event, label)
+
+
+class InventsSources(Sound):
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), source_event_ids=("imagined/1",))
+
+
+class SavesNothing(Sound):
+    def save(self, folder: Path) -> None:
+        folder.mkdir()
+
+    def load(self, folder: Path) -> None: ...
+
+
+def _as(query: Query, user: str) -> Query:
+    return replace(query, user=user)
+
+
+PLANTED: list[tuple[Callable[[], Any], str, str]] = [
+    (LeaksTheFuture, "asked as of earlier it answers", "words that were only written later"),
+    (LeaksTheFutureWithAClockOfItsOwn, "asked as of earlier it answers", "words that were only written later"),
+    (CountsTheFuture, "what becomes known later", "leaks backwards"),
+    (LeaksAnotherUser, "nothing of another user", "another user's past was recalled"),
+    (LeaksItsOwnLabel, "a label is unknown before", "a second before a label became available"),
+    (SharedByAll, "an empty memory", "shared between instances"),
+    (GivesAnotherAnswerEachTime, "asking changes nothing", "has two answers"),
+    (Raises, "odd windows", "raised AttributeError at test_conformance_catches.py"),
+    (TooLong, "a long title", "too long"),
+    (TooMany, "items come best first", "asked for 0 items"),
+    (OverBudget, "items fit the token budget", "budget is exceeded"),
+    (SaysItIsCheap, "an item says honestly", "says it costs 1"),
+    (NeverComesBack, "items come best first", "did not come back within 0.15 s"),
+    (MutatesWhatItGave, "an answer once given", "change when more is told"),
+    (Duplicates, "nothing is recalled twice", "more than once"),
+    (CountsTwice, "an event told twice", "count twice"),
+    (IgnoresForget, "what is forgotten", "still tell what was to be forgotten"),
+    (ForgetsAll, "what is forgotten", "took all the others"),
+    (ForgesALine, "a line break in a title", "line of its own in the prompt"),
+    (KeepsTheFirstLabel, "a corrected label", "corrected is still told"),
+    (InventsSources, "sources are events", "never told of"),
+    (SavesNothing, "what is saved", "answers differently"),
+]
+
+
+def test_a_memory_without_a_fault_passes_every_rule() -> None:
+    found = list(examine(Sound))
+    assert [c for c in found if c.state != "ok"] == []
+    assert len(found) >= 25
+
+
+@pytest.mark.parametrize(("made", "rule", "sentence"), PLANTED, ids=lambda x: getattr(x, "__name__", None))
+def test_a_planted_fault_is_named(made: Callable[[], Any], rule: str, sentence: str) -> None:
+    limit_s = 0.15 if made is NeverComesBack else 30.0
+    found = {c.name: c for c in examine(made, limit_s)}
+    (name,) = [one for one in found if one.startswith(rule)]
+    assert found[name].state == "wrong"
+    assert sentence in found[name].said
+
+
+def test_a_memory_that_cannot_forget_is_noted_and_no_fault() -> None:
+    class Elephant(Sound):
+        forget = None  # type: ignore[assignment]
+
+    (found,) = [c for c in examine(Elephant) if c.name.startswith("what is forgotten")]
+    assert (found.state, "cannot be" in found.said) == ("note", True)
