@@ -27,6 +27,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "commands": REPEATS,
     "wall": 1,
     "memories": 3,
+    "graph": 1,
     "still": 1,
     "setup": 1,
     "record": 1,

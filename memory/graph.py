@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from memory.base import memories
@@ -126,9 +127,10 @@ class GraphMemory(Remembered):
                 if self._help_only and not n_help:
                     continue
                 nodes[word] = node
-                helped += n_help / n
-                for intention, share in node.shares(now_ns, n_help if self._help_only else n).items():
-                    mean[intention] = mean.get(intention, 0.0) + share
+                if n_help:
+                    helped += n_help / n
+                    for intention, share in node.shares(now_ns, n_help if self._help_only else n).items():
+                        mean[intention] = mean.get(intention, 0.0) + share
                 break
         if not nodes:
             return None
@@ -152,7 +154,7 @@ class GraphMemory(Remembered):
             return None
         nodes = list(words.nodes.values())
         shares = above(words.mean, KEYWORD_SHARE)
-        named = ", ".join(f"“{one_line(w, 30)}”" for w in words.nodes)
+        named = ", ".join([f"“{w}”" for w in words.nodes])  # words hold letters and digits only
         if self._help_only:
             text = f"When help was needed with {named} in the title, it was for: {_listed(shares) or 'nothing often'}"
         else:
@@ -216,7 +218,12 @@ class GraphMemory(Remembered):
 
 
 def _listed(shares: dict[str, float]) -> str:
-    return ", ".join(f"{one_line(c, 60)} {percent(s)}" for c, s in shares.items())
+    return ", ".join([f"{_short(c)} {percent(s)}" for c, s in shares.items()])
+
+
+@lru_cache(maxsize=1024)
+def _short(intention: str) -> str:
+    return one_line(intention, 60)
 
 
 def _item(

@@ -43,12 +43,18 @@ class Node:
                 tally = self.needs[intention] = Tally()
             tally.add(ns)
         if asked is not None:
-            insort(self.questions.setdefault(intention, []), asked, key=_instant)
+            told = self.questions.setdefault(intention, [])
+            if not told or told[-1][0] <= ns:
+                told.append(asked)
+            else:
+                insort(told, asked, key=_instant)
 
     def shares(self, now_ns: int, whole: int) -> dict[str, float]:
         """Share of each intention in ``whole`` moments; those that had not come up by then are left out."""
         if not whole:
             return {}
+        if self.seen.upto(now_ns) == len(self.seen):  # nothing came later: the usual case, without looking at instants
+            return {c: len(tally) / whole for c, tally in self.needs.items()}
         return {c: n / whole for c, tally in self.needs.items() if (n := tally.upto(now_ns))}
 
     def help_share(self, now_ns: int) -> float | None:
@@ -61,6 +67,8 @@ class Node:
         asked = self.questions.get(intention)
         if not asked:
             return None
+        if asked[-1][0] <= now_ns:
+            return asked[-1]
         n = bisect_right(asked, now_ns, key=_instant)
         return asked[n - 1] if n else None
 
@@ -71,7 +79,7 @@ def _instant(asked: Asked) -> int:
 
 def above(shares: Mapping[str, float], least: float) -> dict[str, float]:
     """Shares above a threshold, largest first, ties by name."""
-    return {c: shares[c] for c in sorted(shares, key=lambda c: (-shares[c], c)) if shares[c] > least}
+    return {c: -share for share, c in sorted([(-share, c) for c, share in shares.items() if share > least])}
 
 
 class Counts:

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING, Self
 
 from simulator.core.titles import INVISIBLE, clean
 
@@ -28,6 +29,7 @@ _ID = re.compile(
     r"(?<![^\W_])(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
     r"|(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,})(?![^\W_])"
 )
+_DIGIT = re.compile("[0-9]")
 _FUNCTION = re.compile("[的吗呢]")
 
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -122,8 +124,15 @@ def _why(token: str) -> str | None:
 
 
 def tokens(title: str) -> list[str]:
-    """The tokens of a title that are taken, in order (see ``pieces``)."""
-    return [piece.token for piece in pieces(title) if piece.why is None]
+    """The tokens of a title that are taken, in order: those of ``pieces`` that have no reason against them."""
+    cleaned = fold(clean(title[:_LIMIT]))
+    out: list[str] = []
+    for run in runs(_ID.sub(" ", cleaned) if _DIGIT.search(cleaned) else cleaned):
+        if is_wide(run):
+            out += [p for part in _FUNCTION.split(run) if part for p in pairs(part) if _why(p) is None]
+        elif _why(run) is None:
+            out.append(run)
+    return out
 
 
 @lru_cache(maxsize=1 << 15)
@@ -132,33 +141,41 @@ def _counted(title: str) -> tuple[tuple[str, int], ...]:
     return tuple(Counter(tokens(title)).items())
 
 
-class Tally:
-    """A count that remembers when it grew, so that it can be read as of any instant."""
+if TYPE_CHECKING:
+    _Instants = array[int]
+else:  # no subscript before Python 3.12
+    _Instants = array
 
-    __slots__ = ("_at",)
 
-    def __init__(self) -> None:
-        self._at = array("q")
+class Tally(_Instants):
+    """A count that remembers when it grew (instants in order), so that it can be read as of any instant.
+
+    It is the array itself: there are hundreds of thousands of them, and a wrapper would double their number.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls) -> Self:
+        """An empty one."""
+        return super().__new__(cls, "q")  # type: ignore[return-value]  # typeshed knows plain arrays only
 
     def add(self, ns: int) -> None:
         """One more, known from ``ns`` on; what comes late takes its place in order of time, so the order of telling
         does not matter.
         """
-        at = self._at
-        if not at or ns >= at[-1]:
-            at.append(ns)
+        if not self or ns >= self[-1]:
+            self.append(ns)
         else:
-            at.insert(bisect_right(at, ns), ns)
+            self.insert(bisect_right(self, ns), ns)
 
     def upto(self, now_ns: int) -> int:
         """The count as of ``now_ns``."""
-        at = self._at
-        return len(at) if not at or at[-1] <= now_ns else bisect_right(at, now_ns)
+        return len(self) if not self or self[-1] <= now_ns else bisect_right(self, now_ns)
 
     def latest(self, now_ns: int) -> int | None:
         """The instant of the last addition by ``now_ns``, None if there was none."""
         n = self.upto(now_ns)
-        return self._at[n - 1] if n else None
+        return self[n - 1] if n else None
 
 
 class WordCounts:
@@ -172,7 +189,7 @@ class WordCounts:
         return len(self._holding)
 
     def add(self, title: str, ns: int) -> None:
-        """Count a title, known from ``ns`` on."""
+        """Count a title, known from ``ns`` on; a word twice in it counts once."""
         self._titles.add(ns)
         for word, _ in _counted(title):
             tally = self._holding.get(word)
@@ -183,7 +200,7 @@ class WordCounts:
     def top(self, title: str, now_ns: int, n: int = 5) -> tuple[str, ...]:
         """The n words of the title with the highest tf-idf as of ``now_ns``; ties go to the earlier word."""
         rank = self.weights(title, now_ns)
-        return tuple(sorted(rank, key=lambda w: -rank[w])[:n])
+        return tuple(sorted(rank, key=rank.__getitem__, reverse=True)[:n])  # stable: among equals the earlier word
 
     def weights(self, title: str, now_ns: int) -> dict[str, int]:
         """The tf-idf of the title's words as of ``now_ns``, in 1/65536ths, in order of first occurrence."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from simulator.core.types import Event, Label, MemoryItem
@@ -9,12 +10,15 @@ from simulator.core.types import Event, Label, MemoryItem
 __all__ = ["estimate_tokens", "event_words", "label_words", "one_line", "percent", "render_lines", "within_budget"]
 
 
+_BEYOND_LATIN = re.compile("[\u2e80-\U0010ffff]")
+
+
 def estimate_tokens(text: str) -> int:
     """About how many tokens a text costs: a quarter of a token a character, a whole one beyond Latin script.
 
     An estimate with integers only: budgets must not depend on whose tokenizer is installed.
     """
-    wide = sum(1 for c in text if ord(c) >= 0x2E80)
+    wide = 0 if text.isascii() else len(_BEYOND_LATIN.findall(text))
     return wide + (len(text) - wide + 3) // 4
 
 
@@ -23,7 +27,10 @@ def one_line(text: str | None, limit: int = 120) -> str:
 
     Window titles are written by strangers: a line break in one must not forge a new line of a prompt.
     """
-    flat = " ".join("".join(c if c.isprintable() else " " for c in text or "").split())
+    if not text:
+        return ""
+    plain = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+    flat = " ".join(plain.split())
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 
 

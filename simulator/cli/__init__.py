@@ -26,6 +26,10 @@ COMMANDS = {
     "record": ("simulator.cli.record:record", "Record this screen into a session, until Ctrl-C."),
     "live": ("simulator.cli.live:live", "Play this screen into an agent, now, and record it."),
     "dataset": ("simulator.cli.dataset:dataset", "Import, check and describe recordings."),
+    "memory": (
+        "simulator.cli.memory:memory",
+        "Look into a memory: what it makes of a window's title; a graph for other programs.",
+    ),
     "forget": ("simulator.cli.forget:forget", "Forget a user: recordings, history, and the words in run logs."),
     "list": ("simulator.cli.catalogue:listing", "List agents, memories, scorers, sources, policies and the like."),
     "doctor": ("simulator.cli.doctor:doctor", "Look at this machine and say what works."),

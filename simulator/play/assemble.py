@@ -189,7 +189,9 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
     agent, memory = agent_maker(choice.agent), memory_maker(choice.memory)
     check_others(memory, play, others)
     shown = made_of | ({"truth": truth} if agent.sees_truth else {})
-    known = made_of | ({"truth": truth} if memory.sees_truth else {}) | ({"others": others} if others else {})
+    known = made_of | ({"truth": truth} if memory.sees_truth else {})
+    if memory.wants_others:
+        known |= {"others": {user: past for user, past in others.items() if user != play.user}}
     model = model_of(choice, settings, agent)
     check_rules(settings)
     gate = Gate.parse(choice.gate) if choice.gate is not None else _read(play, "gate", Gate.parse)
