@@ -2,6 +2,9 @@
 
 Forgetting, a corrected label and loading a stored memory are one thing: change the past, then replay it. No memory
 has to know how to take something back out of its counts, vectors or clusters.
+
+A past of years lies in a store (``journal``) and is not fed again. A run reads it and never writes it: what comes up in
+the run is kept in this process on top. Only who asks for it (``open_store(…, keep=True)``) writes on.
 """
 
 from __future__ import annotations
@@ -9,10 +12,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from memory.entry import Entry
+from memory.journal import Journal
 from memory.wording import render_lines, within_budget
 from simulator.core.errors import InputError
 from simulator.core.files import json_lines
@@ -26,19 +31,6 @@ CAPABILITIES: Mapping[str, Any] = {
     "mutates_past": False,
     "llm_per_write": False,
 }
-
-
-@dataclass(slots=True)
-class Entry:
-    """An event and what became known of it so far."""
-
-    event: Event
-    label: Label | None = None
-
-    @property
-    def known_ns(self) -> int:
-        """When the newest piece of it became available."""
-        return self.event.end_ns if self.label is None else max(self.event.end_ns, self.label.available_ns)
 
 
 class Remembered:
@@ -56,6 +48,10 @@ class Remembered:
         self._past: dict[str, dict[str, Entry]] = {}
         self._early: dict[tuple[str, str], Label] = {}
         self._n: Counter[str] = Counter()
+        self._arrived = 0
+        self._journal: Journal | None = None
+        self._keeps = False
+        self._stored: dict[str, int] = {}  # users whose past lies in the store and not here, with the number of events
 
     # What a subclass does.
 
@@ -68,15 +64,25 @@ class Remembered:
     def _clear(self, user: str) -> None:
         """Drop all that was made of a user's past."""
 
+    def _adopt(self, journal: Journal) -> None:
+        """Take over what a store holds of the users in ``_stored``; by default all is brought in and replayed."""
+        users = list(self._stored)
+        for user in users:
+            self._bring(user)
+        self._replay(*users)
+
     # What the engine calls.
 
     async def observe(self, event: Event) -> None:
         """Take in a closed event; one that is already known is counted and left out."""
         entries = self._past.setdefault(event.user, {})
-        if event.id in entries:
+        if event.id in entries or self._in_store(event.user, event.id) is not None:
             self._n["duplicate_events"] += 1
             return
-        entry = entries[event.id] = Entry(event)
+        if self._keeps and self._journal is not None:
+            self._journal.observe(event)
+        self._arrived += 1
+        entry = entries[event.id] = Entry(event, n=self._arrived)
         self._observe(entry)
         early = self._early.pop((event.user, event.id), None)
         if early is not None:
@@ -85,6 +91,15 @@ class Remembered:
     async def feedback(self, event: Event, label: Label) -> None:
         """Take in a label. One that comes before its event waits for it; a corrected one replaces the first."""
         entry = self._past.get(event.user, {}).get(event.id)
+        stored = self._in_store(event.user, event.id) if entry is None else None
+        if stored is not None and stored.label == label:
+            return
+        if stored is not None:  # rare: it changes what the store says, so that past is from now on kept here
+            self._bring(event.user)
+            self._replay(event.user)
+            entry = self._past[event.user][event.id]
+        if self._keeps and self._journal is not None:
+            self._journal.feedback(label)
         if entry is None:
             self._early[event.user, event.id] = label
             self._n["early_labels"] += 1
@@ -102,6 +117,9 @@ class Remembered:
         Returns:
             How many events and labels are gone. What was made of them is rebuilt without them.
         """
+        if self._keeps and self._journal is not None:
+            self._journal.forget(user, start_ns, end_ns)
+        brought = self._bring(user)
         kept: dict[str, Entry] = {}
         n_gone = 0
         for key, entry in self._past.get(user, {}).items():
@@ -117,7 +135,7 @@ class Remembered:
         ]
         for early in waiting:
             del self._early[early]
-        if n_gone:
+        if n_gone or brought:
             self._past[user] = kept
             self._replay(user)
         return n_gone + len(waiting)
@@ -126,7 +144,44 @@ class Remembered:
         """Counts: events, labels, recalls, and how recalls fell short."""
         events = sum(len(e) for e in self._past.values())
         labels = sum(e.label is not None for entries in self._past.values() for e in entries.values())
-        return {"events": events, "labels": labels, **dict(sorted(self._n.items()))}
+        stored = {"stored_events": sum(self._stored.values())} if self._journal is not None else {}
+        return {"events": events, "labels": labels, **stored, **dict(sorted(self._n.items()))}
+
+    def open_store(self, folder: Path, *, utc_anchor_ns: int | None = None, keep: bool = False) -> None:
+        """Remember what a folder holds; for a memory that is still empty.
+
+        Args:
+            folder: where a journal lies, see ``memory.journal``.
+            utc_anchor_ns: the UTC of time 0 here; None where no calendar is known.
+            keep: write on in it; it is made if there is none. Else it stays as it is.
+
+        Raises:
+            InputError: see ``Journal``, as for ``UsageError``.
+        """
+        self._journal = Journal(folder, read_only=not keep, utc_anchor_ns=utc_anchor_ns)
+        self._keeps, self._arrived = keep, self._journal.seq
+        self._stored = self._journal.sizes()
+        self._early = {(label.user, label.event_id): label for label in self._journal.early()}
+        self._adopt(self._journal)
+
+    async def close(self) -> None:
+        """Let go of the store, if there is one."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal, self._stored, self._keeps = None, {}, False
+
+    def _in_store(self, user: str, event_id: str) -> Entry | None:
+        if user not in self._stored or self._journal is None:
+            return None
+        return self._journal.find(user, event_id)
+
+    def _bring(self, user: str) -> bool:
+        """Bring a user's stored past into this process; whether there was one. It has to be replayed afterwards."""
+        if self._stored.pop(user, None) is None or self._journal is None:
+            return False
+        here = self._past.get(user, {})
+        self._past[user] = {e.event.id: e for e in self._journal.entries(user)} | here
+        return True
 
     def render(self, items: Sequence[MemoryItem]) -> str:
         """Items as prompt text, one line each under a heading."""
@@ -134,11 +189,15 @@ class Remembered:
 
     def save(self, folder: Path) -> None:
         """Store the past as ``past.jsonl``, a line an event; nothing derived is stored."""
+        for user in list(self._stored):
+            self._bring(user)
+            self._replay(user)
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "past.jsonl").open("w", encoding="utf-8", newline="\n") as file:
             for entries in self._past.values():
                 for entry in entries.values():
-                    file.write(json.dumps(asdict(entry), ensure_ascii=False, sort_keys=True) + "\n")
+                    said = {"event": asdict(entry.event), "label": entry.label and asdict(entry.label)}
+                    file.write(json.dumps(said, ensure_ascii=False, sort_keys=True) + "\n")
 
     def load(self, folder: Path) -> None:
         """Replace what is remembered by what ``save`` stored.
@@ -155,10 +214,11 @@ class Remembered:
             except (KeyError, TypeError) as error:
                 want = "not an event with its label as a memory stores it"
                 raise InputError(f"{path}, line {number}", want) from error
-            past.setdefault(event.user, {})[event.id] = Entry(event, label)
-        for user in self._past:
+            past.setdefault(event.user, {})[event.id] = Entry(event, label, number)
+        for user in [*self._past, *self._stored]:
             self._clear(user)
-        self._past = past
+        self._past, self._stored = past, {}
+        self._arrived = max((entry.n for entries in past.values() for entry in entries.values()), default=0)
         self._early.clear()
         self._replay(*past)
 
@@ -170,7 +230,7 @@ class Remembered:
             self._clear(user)
             entries = list(self._past.get(user, {}).values())
             for entry in entries:
-                self._observe(Entry(entry.event))
+                self._observe(Entry(entry.event, n=entry.n))
             for entry in sorted((e for e in entries if e.label is not None), key=lambda e: e.known_ns):
                 self._feedback(entry)
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 from memory.base import memories
 from memory.embed import HashEmbedder, Rows, vectors
-from memory.index import Index
-from memory.past import Entry, Remembered
+from memory.entry import Entry
+from memory.index import EXACT
+from memory.journal import Journal
+from memory.journal_vectors import Kind, StoredShelf, open_shelves, shelved, versions
+from memory.past import Remembered
+from memory.shelf import Documents, Hit, Shelf
 from memory.wording import estimate_tokens, event_words, label_words
 from simulator.core.protocols import Embedder
 from simulator.core.types import MemoryItem, Query
@@ -14,6 +22,7 @@ __all__ = ["RagMemory"]
 
 _DOCUMENTS = ("labelled", "help", "all")
 _TEMPLATES = ("paper", "window")
+_INDEXES = ("auto", "exact")
 
 
 @memories.register("rag")
@@ -31,17 +40,41 @@ class RagMemory(Remembered):
             title, the intention being told in the text only. With ``paper`` and equal titles, documents with the
             shorter intention always come first, so that five recalled ones say nothing of how often help was needed.
         embedder: any ``Embedder``; the hashing one by default.
+        index: ``auto`` (default) scans the user's whole past for each question up to 131,072 different documents, and
+            looks through lists of like ones beyond that; ``exact`` always scans all.
+        store: a folder with a past that is read and not written, see ``open_store``.
+        utc_anchor_ns: the UTC of time 0; for a store whose instants are UTC.
     """
 
-    def __init__(self, documents: str = "labelled", template: str = "window", embedder: Embedder | None = None) -> None:
+    def __init__(self, documents: str = "labelled", template: str = "window", embedder: Embedder | None = None,
+                 index: str = "auto", store: str = "", utc_anchor_ns: int | None = None) -> None:  # fmt: skip
         super().__init__()
+        if index not in _INDEXES:
+            raise ValueError(f"index must be one of {', '.join(_INDEXES)}")
         if documents not in _DOCUMENTS:
             raise ValueError(f"documents must be one of {', '.join(_DOCUMENTS)}")
         if template not in _TEMPLATES:
             raise ValueError(f"template must be one of {', '.join(_TEMPLATES)}")
         self._documents, self._template = documents, template
         self._embedder: Embedder = embedder or HashEmbedder()
-        self._users: dict[str, _Shelf] = {}
+        facts = {"embedder": self._embedder.identity, "documents": documents, "template": template}
+        exact = EXACT if index == "auto" else None
+        self._kind = Kind(facts, self.document, self._embed, self._embedder.dimension, exact)
+        self._users: dict[str, Shelf] = {}
+        self._shelves: dict[str, StoredShelf] = {}
+        if store:
+            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns)
+
+    @classmethod
+    def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """For a run's header: what the store holds, so that a run with another past is another run."""
+        if not given.get("store"):
+            return {}
+        journal = Journal(Path(str(given["store"])), read_only=True, utc_anchor_ns=0)
+        try:
+            return {"store": journal.identity}
+        finally:
+            journal.close()
 
     @property
     def embedder(self) -> str:
@@ -50,15 +83,27 @@ class RagMemory(Remembered):
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """The k nearest documents known by then; ties go to the newer one. Nothing in common is not recalled."""
-        shelf = self._users.get(query.user)
-        if shelf is None:
+        shelves: list[Documents] = [s for s in (self._users.get(query.user), self._shelves.get(query.user)) if s]
+        if not shelves:
             return self._answer([], k, token_budget)
         asked = query.text if query.text is not None else _document(query.app, query.title)
-        rows, norms = vectors(self._embedder, [asked])
+        row, norm = self._embed(asked)
         # With a budget, shorter documents may have to stand in for longer ones: look a little further.
         wide = k if token_budget is None else 3 * k
-        near = shelf.index.nearest(rows[0], float(norms[0]), wide, query.now_ns)
-        return self._answer([_item(shelf.entries[p], score) for p, score in near], k, token_budget)
+        near: list[tuple[Hit, Documents]] = []
+        for shelf in shelves:
+            near += [(hit, shelf) for hit in shelf.nearest(row, norm, wide, query.now_ns)]
+        near.sort(key=lambda found: found[0], reverse=True)
+        items = [_item(shelf.entry(hit.version), hit.score) for hit, shelf in near[:wide]]
+        return self._answer(items, k, token_budget)
+
+    async def maintain(self, now_ns: int) -> None:
+        """Lay what is large enough into lists, off the path of decisions."""
+        for user, shelf in list(self._users.items()):
+            if shelf.index.disorder > max(1_000, len(shelf.index) // 20) and user not in self._stored:
+                self._replay(user)  # much of it came out of order: put it in order
+            else:
+                shelf.index.seal()
 
     def _observe(self, entry: Entry) -> None:
         if self._documents == "all":
@@ -70,36 +115,49 @@ class RagMemory(Remembered):
 
     def _clear(self, user: str) -> None:
         self._users.pop(user, None)
+        self._shelves.pop(user, None)
+
+    def _adopt(self, journal: Journal) -> None:
+        """The store's documents are read where they lie; what was written since they were made is added here."""
+        self._shelves, seq = open_shelves(journal, self._kind)
+        newer = [*journal.labelled(seq, seq), *journal.entries(after=seq)]
+        for entry in versions(newer):
+            self._write(entry)
+
+    def _replay(self, *users: str) -> None:
+        for user in users:
+            self._clear(user)
+            shelf = shelved(versions(self._past.get(user, {}).values()), self._kind)
+            if shelf.entries:
+                self._users[user] = shelf
 
     def _write(self, entry: Entry) -> None:
+        text = self.document(entry)
+        if text is None:
+            return
+        user = entry.event.user
+        if entry.label is not None and user in self._shelves:
+            self._shelves[user].replaced(entry.n, entry.known_ns)
+        shelf = self._users.get(user)
+        if shelf is None:
+            shelf = self._users[user] = Shelf(self._kind.dimension, self._kind.exact)
+        shelf.put(text, self._embed, entry)
+
+    def document(self, entry: Entry) -> str | None:
+        """What is embedded of an event as it stands; None if it becomes no document."""
         event, label = entry.event, entry.label
-        if event.assistance and self._documents != "all":
-            return  # the need arose in the event before it, and is told there
+        told = label is not None and (self._documents != "help" or label.help)
+        # The need arose in the event before one with an assistant, and is told there.
+        if self._documents != "all" and (event.assistance or not told):
+            return None
         truth = None
         if self._template == "paper" and label is not None:
             truth = label.intention if label.help else "no help needed"
-        rows, norms = vectors(self._embedder, [_document(event.app, event.title, truth)])
-        shelf = self._users.setdefault(event.user, _Shelf(Index(rows.shape[1])))
-        shelf.put(Entry(event, label), rows[0], float(norms[0]))
+        return _document(event.app, event.title, truth)
 
-
-class _Shelf:
-    """One user's documents."""
-
-    def __init__(self, index: Index) -> None:
-        self.index = index
-        self.entries: list[Entry] = []
-        self._places: dict[str, int] = {}
-
-    def put(self, entry: Entry, row: Rows, norm: float) -> None:
-        """Add a document, or put it in the place of the same event's earlier one."""
-        place = self._places.get(entry.event.id)
-        if place is None:
-            self._places[entry.event.id] = self.index.add(row, norm, entry.known_ns)
-            self.entries.append(entry)
-        else:
-            self.index.replace(place, row, norm, entry.known_ns)
-            self.entries[place] = entry
+    def _embed(self, text: str) -> tuple[Rows, float]:
+        rows, norms = vectors(self._embedder, [text])
+        return rows[0], float(norms[0])
 
 
 def _document(*parts: str | None) -> str:
