@@ -1,7 +1,7 @@
-"""Hierarchical clustering of weighted texts, and a choice of items that are typical and different (PersonaX).
+"""Hierarchical clustering of weighted texts, exact up to some thousands of them, behind a coarse k-means beyond.
 
-All sums here are taken element by element or over exact integers, so the same texts give the same clusters on every
-machine.
+Sums of products are taken over whole numbers that float32 holds exactly (``whole``), all others element by element: the
+same vectors give the same clusters in every process, however a matrix library shares out its work.
 """
 
 from __future__ import annotations
@@ -10,90 +10,115 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memory.embed import Floats, Rows, likeness
+from memory.embed import Floats, Rows
+from simulator.core.rng import below, unit
 
-__all__ = ["allot", "cosines", "cut", "leaders", "merges", "typical_and_different"]
+__all__ = ["coarse", "cut", "distances", "means", "merge_small", "merges", "whole"]
 
 Merge = tuple[float, int, int]
+Labels = NDArray[np.intp]
+
+UNIT = 2048.0
+"""Length to which vectors of fractions are stretched before they are rounded: a product of two stays below 2**23."""
+_BLOCK = 1024
+_EXACT = 2896.0
+_BATCH = 4096
 
 
-def cosines(rows: Rows, norms: Floats, others: Rows, other_norms: Floats) -> Floats:
-    """Cosines of all pairs, float64 of shape (len(rows), len(others)); 0 where a text says nothing."""
-    dots = np.vecdot(rows[:, None, :], others[None, :, :]).astype(np.float64)  # see ``likeness``: no threads
-    lengths = norms[:, None] * other_norms[None, :]
-    found: Floats = np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
-    return found
+def whole(rows: Rows, norms: Floats) -> tuple[Rows, Floats]:
+    """The vectors as whole numbers, with their lengths; those that are whole already stay as they are.
 
-
-def leaders(rows: Rows, norms: Floats, weights: Sequence[int], limit: int, least: float = 0.8) -> list[int]:
-    """Greedy pre-clustering where there are too many texts for a matrix of all pairs.
-
-    The heaviest texts come first; each joins the nearest leader at a cosine of at least ``least``, else becomes a
-    leader while there are fewer than ``limit``, else joins the nearest one.
-
-    Returns:
-        For each row the row that leads it (leaders lead themselves).
+    Rounding at a length of 2048 moves a cosine by less than 0.001.
     """
-    order = sorted(range(len(weights)), key=lambda i: -weights[i])
-    heads: list[int] = []
-    head_rows, head_norms = np.zeros((limit, rows.shape[1]), dtype=np.float32), np.zeros(limit)
-    led_by = [0] * len(weights)
-    for i in order:
-        n = len(heads)
-        near = likeness(head_rows[:n], head_norms[:n], rows[i], float(norms[i]))
-        place = int(near.argmax()) if n else 0
-        if n < limit and (n == 0 or near[place] < least):
-            head_rows[n], head_norms[n] = rows[i], norms[i]
-            heads.append(i)
-            place = n
-        led_by[i] = heads[place]
-    return led_by
+    if not rows.size or (float(norms.max()) <= _EXACT and all((np.rint(b) == b).all() for b in _blocks(rows))):
+        return rows, norms
+    stretch = np.divide(UNIT, norms, out=np.zeros_like(norms), where=norms > 0).astype(np.float32)
+    made = np.rint(rows * stretch[:, None])
+    return made, np.sqrt(np.vecdot(made, made).astype(np.float64))
 
 
-def merges(cosine: Floats, weights: Sequence[int], *, ward: bool = False) -> list[Merge]:
-    """The whole tree by nearest-neighbour chain, O(n²) time and one n x n matrix.
+def means(rows: Rows, norms: Floats, weights: Sequence[int], groups: Sequence[Sequence[int]]) -> Floats:
+    """The weighted mean of each group's unit vectors, float64 of shape (groups, d); shorter the more they differ."""
+    by = np.array(weights, dtype=np.float64)
+    scale = np.divide(by, norms, out=np.zeros_like(by), where=norms > 0)
+    out = np.zeros((len(groups), rows.shape[1]))
+    for place, group in enumerate(groups):
+        for i in range(0, len(group), _BLOCK):
+            part = list(group[i : i + _BLOCK])
+            out[place] += (scale[part, None] * rows[part]).sum(axis=0)  # not a matrix product: see the module
+        out[place] /= by[list(group)].sum()
+    return out
+
+
+def distances(rows: Rows, norms: Floats, weights: Sequence[int], *, ward: bool = False) -> Rows:
+    """All pairs, float32 of shape (n, n), infinite on the diagonal, as ``merges`` starts from.
 
     Args:
-        cosine: of all pairs, shape (n, n).
+        rows: whole numbers, shape (n, d).
+        norms: what a row is divided by: its length, or ``UNIT`` where it is a group's mean of unit vectors. With means
+            the average of all pairs of two groups is exact: it is the product of the two.
         weights: how many equal texts each row stands for.
-        ward: Ward linkage on Euclidean distances of unit vectors (as PersonaX); else average linkage on cosine
-            distance.
+        ward: else the cosine distance, averaged.
+    """
+    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    squares = np.vecdot(rows, rows).astype(np.float64) * inverse * inverse
+    size = np.array(weights, dtype=np.float64)
+    out = np.empty((len(rows), len(rows)), dtype=np.float32)
+    for i in range(0, len(rows), _BLOCK):
+        at = slice(i, i + _BLOCK)
+        block = (rows[at] @ rows.T) * inverse[at, None] * inverse
+        if ward:  # squared distances of weighted points, as if each copy had been merged at height 0
+            block = np.maximum(squares[at, None] + squares - 2.0 * block, 0.0)
+            block *= 2.0 * (size[at, None] * size) / (size[at, None] + size)
+        else:
+            block = np.maximum(1.0 - block, 0.0)
+        out[at] = block
+    np.fill_diagonal(out, np.inf)
+    return out
+
+
+def merges(distance: Rows, weights: Sequence[int], *, ward: bool = False) -> list[Merge]:
+    """The whole tree by nearest-neighbour chain: O(n²) time, and no memory but the matrix, which is used up.
+
+    New distances are computed in float64 and kept in float32. Rounding is monotone, so no mean falls below what it is
+    a mean of, and the chain never meets a nearer neighbour behind it.
 
     Returns:
         n - 1 merges ``(height, a, b)`` in order of height; a and b are members of the two clusters merged.
     """
+    d, n = distance, len(weights)
     size = np.array(weights, dtype=np.float64)
-    d = np.maximum(1.0 - cosine, 0.0)
-    if ward:  # squared distances of weighted points, as if each copy had been merged at height 0
-        d *= 4.0 * (size[:, None] * size[None, :]) / (size[:, None] + size[None, :])
-    np.fill_diagonal(d, np.inf)
-    alive = np.ones(len(size), dtype=np.bool_)
+    gone = np.zeros(n, dtype=np.float32)  # infinite for what was merged away: cheaper than a column of the matrix
     out: list[Merge] = []
     chain: list[int] = []
-    for _ in range(len(size) - 1):
+    first = 0
+    for _ in range(n - 1):
         if not chain:
-            chain.append(int(alive.argmax()))
+            while gone[first]:
+                first += 1
+            chain.append(first)
         while True:
             a = chain[-1]
-            b = int(d[a].argmin())
+            b = int((d[a] + gone).argmin())
             if len(chain) > 1 and d[a, chain[-2]] <= d[a, b]:  # on a tie go back, or the chain may never end
                 b = chain[-2]
                 break
             chain.append(b)
         del chain[-2:]
         height = float(d[a, b])
+        to_a, to_b = d[a].astype(np.float64), d[b].astype(np.float64)
         if ward:
-            row = ((size[a] + size) * d[a] + (size[b] + size) * d[b] - size * height) / (size[a] + size[b] + size)
+            row = ((size[a] + size) * to_a + (size[b] + size) * to_b - size * height) / (size[a] + size[b] + size)
         else:
-            row = (size[a] * d[a] + size[b] * d[b]) / (size[a] + size[b])
-        keep, gone = min(a, b), max(a, b)
+            row = (size[a] * to_a + size[b] * to_b) / (size[a] + size[b])
+        keep, lost = min(a, b), max(a, b)
         row[keep] = np.inf
         d[keep], d[:, keep] = row, row
-        d[gone], d[:, gone] = np.inf, np.inf
-        size[keep] += size[gone]
-        alive[gone] = False
-        out.append((math.sqrt(height) if ward else height, keep, gone))
+        gone[lost] = np.inf
+        size[keep] += size[lost]
+        out.append((math.sqrt(height) if ward else height, keep, lost))
     return sorted(out, key=lambda m: m[0])
 
 
@@ -120,50 +145,88 @@ def cut(
     return sorted(groups.values(), key=lambda g: (-len(g), g[0]))
 
 
-def allot(sizes: Sequence[int], ratio: float, most: int) -> list[int]:
-    """How many items each cluster may show: the PersonaX budget, small clusters first, then a limit for each.
-
-    Of ``ceil(ratio x all items)`` each cluster in ascending size gets an even part of what remains, at most its size;
-    what is left goes to the largest. ``most`` then limits each: .6 of a month's events would be thousands.
-    """
-    left = math.ceil(ratio * sum(sizes))
-    given = [0] * len(sizes)
-    order = sorted(range(len(sizes)), key=lambda i: sizes[i])
-    for place, i in enumerate(order):
-        given[i] = min(sizes[i], left // (len(sizes) - place))
-        left -= given[i]
-    if order:
-        given[order[-1]] = min(sizes[order[-1]], given[order[-1]] + left)
-    return [min(max(g, 1), most) for g in given]
-
-
-def typical_and_different(to_centre: Floats, between: Floats, n: int, alpha: float = 1.06) -> list[int]:
-    """Pick n items greedily by prototypicality and diversity (ProAgentBench eq. 11, PersonaX algorithm 2).
-
-    ``J(S) = w_p Σ 1/(1 + ‖v - μ‖) + w_d (2/|S|) Σ ‖v_a - v_b‖`` with ``w_p = alpha**-10`` (literally, as printed) and
-    ``w_d = 1 - w_p``. The pair sum is kept up to date, so a pick costs O(items).
+def merge_small(groups: Sequence[Sequence[int]], centres: Floats, sizes: Sequence[int], cap: int) -> list[list[int]]:
+    """The ``cap`` heaviest groups, each of the others joined to the one that is nearest on the average of all pairs.
 
     Args:
-        to_centre: distance of each item to the cluster's centre, shape (m,).
-        between: distances of all pairs, shape (m, m).
-        n: how many to pick.
-        alpha: balance; 1 is typicality only.
+        groups: members of each.
+        centres: mean of each group's unit vectors, see ``means``.
+        sizes: how many moments each group holds.
+        cap: how many to keep.
+    """
+    order = sorted(range(len(groups)), key=lambda i: (-sizes[i], i))
+    kept = sorted(order[:cap])
+    out = [list(groups[i]) for i in kept]
+    for i in sorted(order[cap:]):
+        near = int(np.vecdot(centres[kept], centres[i]).argmax())
+        out[near].extend(groups[i])
+    return [sorted(group) for group in out]
+
+
+def coarse(rows: Rows, norms: Floats, weights: Sequence[int], k: int, passes: int = 2) -> list[list[int]]:
+    """At most k groups of like texts by k-means in small batches (Sculley 2010), on the unit sphere.
+
+    For texts too many for a matrix of all pairs. Seeds are spread out (k-means++ on a sample); chance comes from
+    ``simulator.core.rng`` by the number of texts, so the same texts give the same groups.
 
     Returns:
-        Positions in order of picking; the first is the most typical one. Ties go to the earlier item.
+        Members of each group, none empty; texts without a letter in common with any (zero vectors) are one of them.
     """
-    tenth = 1.0
-    for _ in range(10):  # repeated products, not pow(): the same bits everywhere
-        tenth = tenth * alpha
-    w_p = 1.0 / tenth
-    typical = 1.0 / (1.0 + to_centre)
-    spread = np.zeros_like(typical)
-    free = np.ones(len(typical), dtype=np.bool_)
-    picked: list[int] = []
-    for _ in range(min(n, len(typical))):
-        gain = w_p * typical + 2.0 * (1.0 - w_p) / (len(picked) + 1) * spread
-        choice = int(np.where(free, gain, -np.inf).argmax())
-        picked.append(choice)
-        free[choice] = False
-        spread += between[choice]
-    return picked
+    n = len(rows)
+    some = np.flatnonzero(norms > 0)
+    if len(some) == 0:
+        return [list(range(n))]
+    by = np.array(weights, dtype=np.float64)
+    inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    step = max(1, len(some) // (2 * _BATCH))
+    centres = _spread(rows[some[::step]], norms[some[::step]], min(k, len(some[::step])))
+    held = np.zeros(len(centres))
+    # A stride that shares no factor with n visits every text once, in a well mixed order.
+    stride = next(s for s in range(int(len(some) * 0.618) | 1, 2 * len(some) + 2) if math.gcd(s, len(some)) == 1)
+    order = some[(np.arange(len(some), dtype=np.int64) * stride) % len(some)]
+    for _ in range(passes):
+        for i in range(0, len(order), _BATCH):
+            batch = order[i : i + _BATCH]
+            found = _nearest(rows[batch], centres)
+            for c in np.unique(found):
+                members = batch[found == c]
+                share = by[members].sum()
+                held[c] += share
+                mean = ((by[members] * inverse[members])[:, None] * rows[members]).sum(axis=0) / share
+                centres[c] = _stretched(centres[c] / UNIT + (mean - centres[c] / UNIT) * (share / held[c]))
+    labels: Labels = np.full(n, len(centres), dtype=np.intp)
+    labels[some] = _nearest(rows[some], centres)
+    by_label = np.argsort(labels, kind="stable")
+    edges = np.flatnonzero(np.diff(labels[by_label])) + 1
+    return [[int(i) for i in group] for group in np.split(by_label, edges)]
+
+
+def _spread(rows: Rows, norms: Floats, k: int) -> Rows:
+    """k-means++: each seed drawn by its squared distance to the nearest one so far; whole numbers of length 2048."""
+    unit_rows = np.rint(rows * (UNIT / norms)[:, None]).astype(np.float32)
+    chosen = [below(len(rows), len(rows), "personas", 0)]
+    apart = np.full(len(rows), np.inf)
+    while True:
+        near = np.vecdot(unit_rows, unit_rows[chosen[-1]]) / (UNIT * UNIT)
+        apart = np.minimum(apart, np.maximum(2.0 - 2.0 * near.astype(np.float64), 0.0))
+        apart[chosen[-1]] = 0.0
+        reach = np.cumsum(apart)
+        if len(chosen) == k or reach[-1] <= 0:
+            found: Rows = unit_rows[chosen]
+            return found
+        at = unit(len(rows), "personas", len(chosen)) * float(reach[-1])
+        chosen.append(min(int(np.searchsorted(reach, at, side="right")), len(rows) - 1))
+
+
+def _nearest(rows: Rows, centres: Rows) -> Labels:
+    return np.concatenate([(block @ centres.T).argmax(axis=1) for block in _blocks(rows)])
+
+
+def _stretched(centre: Floats) -> Rows:
+    length = float(np.sqrt(np.vecdot(centre, centre)))
+    made: Rows = np.rint(centre * (UNIT / length if length else 0.0)).astype(np.float32)
+    return made
+
+
+def _blocks(rows: Rows) -> list[Rows]:
+    return [rows[i : i + 8 * _BLOCK] for i in range(0, len(rows), 8 * _BLOCK)]

@@ -113,6 +113,8 @@ class Combined:
         memories = list(self._parts.values())
         self.inline = all(declares(m, "inline") for m in memories)
         self.inert = all(declares(m, "inert") for m in memories)
+        lags = [ns for m in memories if isinstance(ns := trait(m, "upkeep_lag_ns"), int)]
+        self.upkeep_lag_ns = min(lags) if lags else None
         told: list[Mapping[str, Any]] = [trait(m, "capabilities", {}) for m in memories]
         self.capabilities: Mapping[str, Any] = {
             "as_of": "native" if all(c.get("as_of") == "native" for c in told) else "stream_order_only",
@@ -161,6 +163,11 @@ class Combined:
         others = [item for item in items if item.memory not in self._parts]
         said.append(render_lines(others, "From the user's past:"))
         return "\n\n".join(text for text in said if text)
+
+    def needs_upkeep(self) -> bool:
+        """Whether one of them has something heavy to do."""
+        asked = [needs for memory in self._parts.values() if (needs := trait(memory, "needs_upkeep")) is not None]
+        return any(needs() for needs in asked)
 
     async def maintain(self, now_ns: int) -> None:
         """Upkeep of those that know any."""

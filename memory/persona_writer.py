@@ -26,7 +26,7 @@ __all__ = ["Material", "PersonaWriter"]
 TOKENS = 110
 """Of a whole persona, in the middle of the published 100 to 120: head and tail are ours, the rest is the model's."""
 _LEAST = 15
-_SLACK = 20
+_SLACK = 8
 _HOPELESS = ("unauthorized", "not_found", "connection")
 _PROMPT = Path(__file__).parent / "prompts" / "persona.md"
 _SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$)|[。！？]")
@@ -43,6 +43,8 @@ class Material:
         summaries: of some of its events, where there are any.
         needs: intentions, the most frequent first.
         question: one that the user asked.
+        more: sentences with numbers that fill a text which came out short; ours too.
+        limit: tokens that the model is told at most; windows and summaries that go past it are left out.
     """
 
     helped: bool
@@ -52,23 +54,33 @@ class Material:
     summaries: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     question: str | None = None
+    more: tuple[str, ...] = ()
+    limit: int = 1_500
 
     @property
     def room(self) -> int:
         """How many tokens are the model's."""
-        return max(40, TOKENS - estimate_tokens(f"{self.head}  {self.tail}"))
+        return max(30, TOKENS - estimate_tokens(f"{self.head}  {self.tail}"))
 
     @property
     def said(self) -> str:
         """What the model is told."""
-        lines = ["Moments in which the user needed help" if self.helped else "Moments in which no help was needed"]
-        lines += [f"Window: {window}" for window in self.windows]
-        lines += [f"What happened: {one_line(summary, 200)}" for summary in self.summaries]
+        head = "Moments in which the user needed help" if self.helped else "Moments in which no help was needed"
+        end: list[str] = []
         if self.needs:
-            lines.append(f"Help that was needed, most often first: {', '.join(one_line(n, 60) for n in self.needs)}")
+            needs = ", ".join(one_line(n, 60) for n in self.needs[:12])
+            end.append(f"Help that was needed, most often first: {needs}")
         if self.question:
-            lines.append(f"A question the user asked: {one_line(self.question, 200)}")
-        return "\n".join(lines)
+            end.append(f"A question the user asked: {one_line(self.question, 200)}")
+        lines = [f"Window: {window}" for window in self.windows]
+        lines += [f"What happened: {one_line(summary, 200)}" for summary in self.summaries]
+        spent, kept = sum(estimate_tokens(f"{line}\n") for line in (head, *end)), []
+        for n, line in enumerate(lines):
+            spent += estimate_tokens(f"{line}\n")
+            if n and spent > self.limit:
+                break
+            kept.append(line)
+        return "\n".join([head, *kept, *end])
 
 
 class PersonaWriter:

@@ -1,56 +1,70 @@
 """``personas``: a user's past as a few characters, each standing for a cluster of like moments (ProAgentBench, App. C).
 
-Moments with and without a need for help are clustered apart. Each cluster becomes a text of about 110 tokens, put
+Moments with and without a need for help are clustered apart. Each cluster becomes a text of 100 to 120 tokens, put
 together from its most typical and most different titles; no model writes it, and it says so (``extractive``). With
 ``writer=model`` a language model writes it, and it says so too; which personas are near is told the same way by both.
+
+When a rebuild is due is a matter of simulated time and of how many labels are new, never of how fast the machine is:
+what goes in is what was known at that instant, and it is seen ``lag_s`` later. So answers are the same whenever the
+work is done, which is in ``maintain``, beside the decisions; a recall that needs personas nobody has built yet builds
+them itself, and counts that (``late_builds``).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import asyncio
+import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from memory.base import memories
-from memory.clusters import allot, cosines, cut, leaders, merges, typical_and_different
-from memory.embed import Floats, HashEmbedder, Rows, likeness, vectors
+from memory.embed import HashEmbedder, likeness, vectors
+from memory.entry import Entry
 from memory.index import best
-from memory.past import CAPABILITIES, Entry, Remembered
-from memory.persona_writer import Material, PersonaWriter
-from memory.wording import estimate_tokens, event_words, one_line, percent
+from memory.past import CAPABILITIES, Remembered
+from memory.persona_build import Build, Persona, Rules, build
+from memory.persona_text import filled
+from memory.persona_writer import PersonaWriter
+from memory.sampling import SCORINGS
+from memory.wording import estimate_tokens
 from simulator.core.protocols import Embedder
-from simulator.core.types import Event, Label, MemoryItem, Query
+from simulator.core.types import SECOND, MemoryItem, Query
 from simulator.endpoint.types import ModelChoice
 
-__all__ = ["PersonaMemory"]
+__all__ = ["PersonaMemory", "PersonaRecord"]
 
-_LINKAGES = ("average", "personax")
-_CAP_POLICIES = ("recut_maxclust", "keep_largest")
+_LINKAGES = {"average": False, "ward": True, "personax": True}
+_CAP_POLICIES = ("recut_maxclust", "keep_largest", "merge_small")
 _WRITERS = ("extractive", "model")
-_TOKENS = 115
+_KEPT = 3
+"""Builds of a user that are kept: the newest, and those that decisions in flight may still read."""
 
 
 @memories.register("personas")
 class PersonaMemory(Remembered):
-    """Cluster personas, built before time 0 (``maintain``), and anew when enough labels have come: inside the write of
-    the last one (``feedback``), which agents wait for and which is charged.
+    """Cluster personas, built before time 0 and anew as labels come, off the decision path.
 
     Args:
-        linkage: ``average`` (default): average linkage on cosine distance. ``personax``: Ward, as that code does; then
-            ``threshold`` hardly ever binds and the cap decides.
+        linkage: ``average`` (default): average linkage on cosine distance. ``ward`` (or ``personax``, whose code does
+            that): then ``threshold`` hardly ever binds and the cap decides.
         threshold: distance up to which clusters are merged.
         cap: most clusters of a kind.
         cap_policy: what to do with more: ``recut_maxclust`` (default) cuts the tree higher; ``keep_largest`` drops the
-            smallest ones (counted).
-        ratio: share of items that may represent their clusters; ``max_items`` limits each cluster.
-        alpha: balance of typical and different, see ``typical_and_different``.
+            smallest ones (counted); ``merge_small`` joins each of them to the nearest of those kept.
+        ratio: share of texts that may represent their clusters; ``max_items`` limits each cluster.
+        alpha: balance of typical and different, see ``memory.sampling``; ``scoring`` (``paper`` or ``code``) names
+            which of the two published rules picks.
         max_items: most titles that a persona is written from.
-        refresh: rebuild when so many new labels have come (and a quarter more than before), at most.
-        max_texts: above so many different texts of a kind they are pre-clustered.
+        max_tokens: most tokens of titles and summaries that a model is shown for one persona.
+        refresh: a rebuild is due when so many labels are new, and a quarter more than went into the last one (so that
+            all rebuilds together cost a small multiple of the last).
+        every_s: a rebuild is also due, once the run has begun, with the first label that comes so many seconds of
+            simulated time after the last one; 0: never for that reason.
+        lag_s: simulated seconds from when a rebuild is due to when it is seen: the time that building is given.
+        max_texts: above so many different texts of a kind they are first put into ``groups`` groups.
+        groups: see ``max_texts``.
         writer: ``extractive`` (default), or ``model``: each text is written by the run's model, before time 0 and anew
             where clusters change. Where it gives none that can be used, the extractive text stays, marked and counted.
         texts: a file where ``writer=model`` keeps what was written, by content, for later runs.
@@ -62,34 +76,39 @@ class PersonaMemory(Remembered):
     heading = "Kinds of moments in the user's past (extractive personas):"
 
     def __init__(self, linkage: str = "average", threshold: float = 0.7, cap: int = 15,
-                 cap_policy: str = "recut_maxclust", ratio: float = 0.6, alpha: float = 1.06, max_items: int = 12,
-                 refresh: int = 50, max_texts: int = 600, writer: str = "extractive", texts: str | None = None,
-                 model: ModelChoice | PersonaWriter | None = None, unit: str = "",
+                 cap_policy: str = "recut_maxclust", ratio: float = 0.6, alpha: float = 1.06, scoring: str = "paper",
+                 max_items: int = 12, max_tokens: int = 1_500, refresh: int = 50, every_s: float = 86_400,
+                 lag_s: float = 60, max_texts: int = 10_000, groups: int = 1_000, writer: str = "extractive",
+                 texts: str | None = None, model: ModelChoice | PersonaWriter | None = None, unit: str = "",
                  embedder: Embedder | None = None) -> None:  # fmt: skip
         super().__init__()
-        if linkage not in _LINKAGES:
-            raise ValueError(f"linkage must be one of {', '.join(_LINKAGES)}")
-        if cap_policy not in _CAP_POLICIES:
-            raise ValueError(f"cap_policy must be one of {', '.join(_CAP_POLICIES)}")
-        if writer not in _WRITERS:
-            raise ValueError(f"writer must be one of {', '.join(_WRITERS)}")
-        if cap < 1 or max_items < 1 or refresh < 1 or max_texts < 1:
-            raise ValueError("cap, max_items, refresh and max_texts must be 1 or more")
-        self._ward, self._threshold, self._cap, self._cap_policy = linkage == "personax", threshold, cap, cap_policy
-        self._ratio, self._alpha, self._max_items = ratio, alpha, max_items
-        self._refresh, self._max_texts = refresh, max_texts
+        for name, value, known in (
+            ("linkage", linkage, tuple(_LINKAGES)),
+            ("cap_policy", cap_policy, _CAP_POLICIES),
+            ("scoring", scoring, SCORINGS),
+            ("writer", writer, _WRITERS),
+        ):
+            if value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}")
+        if min(cap, max_items, max_tokens, refresh, max_texts, groups) < 1:
+            raise ValueError("cap, max_items, max_tokens, refresh, max_texts and groups must be 1 or more")
+        if not (0 < ratio <= 1 and alpha >= 1 and threshold >= 0 and every_s >= 0 and lag_s >= 0):
+            raise ValueError("ratio must be in (0, 1], alpha 1 or more, threshold, every_s and lag_s 0 or more")
+        self._rules = Rules(_LINKAGES[linkage], threshold, cap, cap_policy, ratio, alpha, scoring, max_items,
+                            max_tokens, max_texts, groups)  # fmt: skip
+        self._refresh, self._every_ns, self._lag_ns = refresh, round(every_s * SECOND), round(lag_s * SECOND)
         self._embedder: Embedder = embedder or HashEmbedder()
-        self._builds: dict[str, list[_Build]] = {}
-        self._new: Counter[str] = Counter()
-        self._settled: set[str] = set()
-        # Rebuilding from later data rewrites personas; the last two builds are kept for decisions in flight.
-        self.capabilities = {**CAPABILITIES, "mutates_past": True}
+        self._plans: dict[str, _Plan] = {}
+        self._begun_ns: int | None = None
+        self._wanted: dict[str, None] = {}
+        self._one_at_a_time = threading.Lock()  # upkeep may run beside recalls, in a thread of its own
+        self.upkeep_lag_ns = self._lag_ns
+        self.capabilities = dict(CAPABILITIES)
         self._writer: PersonaWriter | None = None
         if isinstance(model, PersonaWriter):
             self._writer = model
         elif writer == "model":
             self._writer = _writer(model, texts, unit)
-        self._unwritten: dict[str, _Build] = {}
         if self._writer is not None:
             self.inline = False  # it waits for the model
             self.capabilities["llm_per_write"] = True
@@ -100,210 +119,230 @@ class PersonaMemory(Remembered):
         """Identity of the embedder, for the result."""
         return self._embedder.identity
 
+    # What the engine calls.
+
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
-        """The k personas nearest by cosine, from the newest build that knows nothing later than now."""
-        builds = self._builds.get(query.user, [])
-        build = next((b for b in reversed(builds) if b.latest_ns <= query.now_ns), None)
-        if build is None or not build.personas:
+        """The k personas nearest by cosine, from the newest that are seen at ``query.now_ns``."""
+        found = await self._seen(query.user, query.now_ns)
+        if found is None:
             return self._answer([], k, token_budget)
         asked = query.text if query.text is not None else f"{query.app or ''} {query.title or ''}"
         rows, norms = vectors(self._embedder, [asked])
-        scores = likeness(build.rows, build.norms, rows[0], float(norms[0]))
+        scores = likeness(found.rows, found.norms, rows[0], float(norms[0]))
         near = [p for p in best(scores, len(scores)) if scores[p] > 0]
-        return self._answer([replace(build.personas[p], score=float(scores[p])) for p in near], k, token_budget)
+        items = [replace(found.personas[p].item, score=float(scores[p])) for p in near]
+        return self._answer(items, k, token_budget)
+
+    def needs_upkeep(self) -> bool:
+        """Whether ``maintain`` has something heavy to do: a rebuild is due that nobody has made."""
+        return bool(self._wanted)
 
     async def maintain(self, now_ns: int) -> None:
-        """Rebuild: once for each user who has labels, then again whenever ``refresh`` new ones have come."""
-        for user, n_new in sorted(self._new.items()):
-            if n_new >= self._refresh or (n_new and user not in self._settled):
-                self._build(user)
-            self._settled.add(user)
-        await self._write()
-
-    async def feedback(self, event: Event, label: Label) -> None:
-        """Take in a label; with a model as writer also wait for the texts of what was rebuilt for it. Not while the
-        history comes in: the many builds on the way to the first ``maintain`` stay extractive.
-        """
-        await super().feedback(event, label)
-        if event.user in self._settled:
-            await self._write()
+        """Build what is due; the first time also all that is known, to be seen at once. Safe beside other calls."""
+        if self._begun_ns is None:
+            self._begun_ns = now_ns
+            for plan in self._plans.values():
+                plan.settle(now_ns)
+        for user in sorted(self._plans):
+            plan = self._plans[user]
+            if not plan.due:  # nothing to read yet: the first ones need not wait for ``refresh`` labels
+                plan.settle(now_ns)
+            due = plan.due[-1]
+            if self._writer is None:
+                self._made(user, plan, due)
+            else:  # decisions go on in this loop while it waits for the model, and while it clusters
+                await self._write(await asyncio.to_thread(self._made, user, plan, due))
+            if plan.due[-1] is due:
+                self._wanted.pop(user, None)
 
     async def forget(self, user: str, start_ns: int, end_ns: int) -> int:
-        """See ``Remembered``; texts are written anew from what is left."""
+        """See ``Remembered``; what is left is clustered and written anew, before this returns."""
         n_gone = await super().forget(user, start_ns, end_ns)
-        await self._write()
+        if n_gone and self._begun_ns is not None:
+            await self.maintain(self._begun_ns)
         return n_gone
 
     async def close(self) -> None:
-        """Close the writer."""
+        """Close the writer, and let go of the store."""
+        await super().close()
         if self._writer is not None:
             await self._writer.close()
 
+    def load(self, folder: Path) -> None:
+        """See ``Remembered``; the next ``maintain`` is the first one again."""
+        self._begun_ns = None
+        super().load(folder)
+
     def stats(self) -> Mapping[str, Any]:
         """Counts, and who wrote the texts."""
+        told = {**super().stats(), "embedder": self._embedder.identity}
         if self._writer is None:
-            return super().stats()
-        return {**super().stats(), **dict(sorted(self._writer.n.items())), "writer": self._writer.identity}
+            return told
+        return {**told, **dict(sorted(self._writer.n.items())), "writer": self._writer.identity}
+
+    def records(self, user: str, now_ns: int) -> list[PersonaRecord]:
+        """What is seen of a user's personas at an instant, with all that is needed to audit them; builds nothing."""
+        plan = self._plans.get(user)
+        due = [] if plan is None else plan.seen(now_ns)
+        made = None if plan is None or not due else plan.builds.get(due[0].n)
+        if made is None:
+            return []
+        return [PersonaRecord(p, due[0].due_ns, due[0].visible_ns, made.latest_ns) for p in made.personas]
+
+    # What Remembered asks of a memory.
 
     def _feedback(self, entry: Entry) -> None:
-        # Rehearsals ask a memory that is still filling: it rebuilds at ever larger steps, so that all builds together
-        # cost a small multiple of the last one.
+        if entry.event.assistance:
+            return
         user = entry.event.user
-        self._new[user] += 1
-        builds = self._builds.get(user)
-        if self._new[user] >= max(self._refresh, builds[-1].n_moments // 4 if builds else 0):
-            self._build(user)
+        plan = self._plans.setdefault(user, _Plan())
+        if not plan.settled and self._begun_ns is not None and entry.known_ns > self._begun_ns:
+            plan.settle(self._begun_ns)  # a replay comes by time 0, or a user without a history has begun
+        plan.add(entry)
+        enough = plan.n_new >= max(self._refresh, plan.n_last // 4)
+        long = plan.settled and 0 < self._every_ns <= plan.latest_ns - plan.last_ns
+        if enough or long:
+            plan.plan(self._lag_ns)
+            if plan.settled:
+                self._wanted[user] = None
 
     def _clear(self, user: str) -> None:
-        self._builds.pop(user, None)
-        self._unwritten.pop(user, None)
-        self._new.pop(user, None)
+        self._plans.pop(user, None)
+        self._wanted.pop(user, None)
 
     def _replay(self, *users: str) -> None:
+        super()._replay(*users)
         for user in users:
-            self._clear(user)
-            self._build(user)
+            plan = self._plans.get(user)
+            if plan is not None and self._begun_ns is not None:
+                if not plan.settled:
+                    plan.settle(self._begun_ns)
+                self._wanted[user] = None
 
     # Building.
 
-    def _build(self, user: str) -> None:
-        moments = [e for e in self._past.get(user, {}).values() if e.label is not None and not e.event.assistance]
-        self._new[user] = 0
-        if not moments:
-            return
-        texts: dict[tuple[bool, str], _Text] = {}
-        for moment in moments:
-            helped = moment.label is not None and moment.label.help
-            texts.setdefault((helped, _words(moment)), _Text(helped)).moments.append(moment)
-        rows, norms = vectors(self._embedder, [words for _, words in texts])
-        corpus = _Corpus(list(texts.values()), rows, norms)
-        clusters = [c for helped in (True, False) for c in self._clusters(corpus, helped)]
-        latest_ns = max(m.known_ns for m in moments)
-        made = self._written(corpus, clusters, latest_ns)
-        keys, key_norms = vectors(self._embedder, [one.key for one in made])
-        build = _Build(latest_ns, len(moments), [one.item for one in made], keys, key_norms)
-        if self._writer is not None:
-            build.materials = [one.material for one in made]
-            self._unwritten[user] = build
-        self._builds[user] = [*self._builds.get(user, [])[-1:], build]
-        self._n["builds"] += 1
-
-    def _clusters(self, corpus: _Corpus, helped: bool) -> list[_Cluster]:
-        """The clusters of one kind, heaviest first."""
-        kind = [i for i, t in enumerate(corpus.texts) if t.helped == helped]
-        if not kind:
-            return []
-        weights = [len(corpus.texts[i].moments) for i in kind]
-        led_by = list(range(len(kind)))
-        if len(kind) > self._max_texts:
-            led_by = leaders(corpus.rows[kind], corpus.norms[kind], weights, self._max_texts)
-            self._n["preclustered"] += 1
-        heads = sorted(set(led_by))
-        place = {head: n for n, head in enumerate(heads)}
-        followers: list[list[int]] = [[] for _ in heads]
-        for member, head in enumerate(led_by):
-            followers[place[head]].append(member)
-        at = [kind[h] for h in heads]
-        between = cosines(corpus.rows[at], corpus.norms[at], corpus.rows[at], corpus.norms[at])
-        tree = merges(between, [sum(weights[m] for m in f) for f in followers], ward=self._ward)
-        groups = cut(tree, len(heads), height=self._threshold)
-        self._n["bound_by_cap" if len(groups) > self._cap else "bound_by_threshold"] += 1
-        if len(groups) > self._cap and self._cap_policy == "recut_maxclust":
-            groups = cut(tree, len(heads), n_clusters=self._cap)
-        clusters = [
-            _Cluster(helped, [at[g] for g in group], [kind[m] for g in group for m in followers[g]]) for group in groups
-        ]
-        clusters.sort(key=lambda c: (-sum(len(corpus.texts[m].moments) for m in c.members), c.heads[0]))
-        self._n["dropped_clusters"] += max(len(clusters) - self._cap, 0)
-        return clusters[: self._cap]
-
-    async def _write(self) -> None:
-        """Have the texts of new builds written; one that is replaced before its turn never is."""
-        while self._writer is not None and self._unwritten:
-            user = next(iter(self._unwritten))
-            build = self._unwritten[user]
-            texts = await self._writer.write(build.materials)
-            for i, (text, material) in enumerate(zip(texts, build.materials, strict=True)):
-                extractive = f"(extractive) {build.personas[i].text}"
-                said = extractive if text is None else f"{material.head}: {text} {material.tail}."
-                build.personas[i] = replace(build.personas[i], text=said, tokens=estimate_tokens(said))
-            if self._unwritten.get(user) is build:
-                del self._unwritten[user]
-
-    def _written(self, corpus: _Corpus, clusters: list[_Cluster], latest_ns: int) -> list[_Persona]:
-        """Each cluster as the text that is searched and the item that is recalled."""
-        allowed = dict.fromkeys(range(len(clusters)), 0)
-        for helped in (True, False):
-            kind = [i for i, c in enumerate(clusters) if c.helped == helped]
-            shares = allot([len(clusters[i].heads) for i in kind], self._ratio, self._max_items)
-            allowed.update(zip(kind, shares, strict=True))
-        weights = np.array([len(t.moments) for t in corpus.texts], dtype=np.float64)
-        needed = weights * np.array([t.helped for t in corpus.texts])
-        rows = corpus.rows.astype(np.float64)
-        made: list[_Persona] = []
-        for i, cluster in enumerate(clusters):
-            # In float64 these sums of counts are whole numbers too, and exact.
-            centre = (weights[cluster.members, None] * rows[cluster.members]).sum(axis=0)
-            near = likeness(rows, corpus.norms, centre, float(np.sqrt(np.vecdot(centre, centre))))
-            like = near >= 1.0 - self._threshold
-            like[cluster.members] = True
-            help_share = float(needed[like].sum() / weights[like].sum())
-            shown = self._shown(corpus, cluster.heads, near, allowed[i])
-            made.append(_persona(corpus, cluster, shown, help_share, int(weights[like].sum()), latest_ns))
+    async def _seen(self, user: str, now_ns: int) -> Build | None:
+        plan = self._plans.get(user)
+        due = [] if plan is None else plan.seen(now_ns)
+        if plan is None or not due:
+            return None
+        if self._writer is not None and self._begun_ns is not None:
+            # Where a model fails the personas that it wrote before stay, and no others slip into their place.
+            written = (m for d in due if (m := plan.builds.get(d.n)) is not None and m.written)
+            if (made := next(written, None)) is not None:
+                return made
+        made = plan.builds.get(due[0].n)
+        if made is None:
+            self._n["late_builds"] += 1
+            made = self._made(user, plan, due[0])
+        if self._begun_ns is not None:
+            await self._write(made)
         return made
 
-    def _shown(self, corpus: _Corpus, heads: list[int], near: Floats, n: int) -> list[_Text]:
-        between = cosines(corpus.rows[heads], corpus.norms[heads], corpus.rows[heads], corpus.norms[heads])
-        to_centre = np.sqrt(np.maximum(2.0 - 2.0 * near[heads], 0.0))
-        apart = np.sqrt(np.maximum(2.0 - 2.0 * between, 0.0))
-        return [corpus.texts[heads[p]] for p in typical_and_different(to_centre, apart, n, self._alpha)]
+    def _made(self, user: str, plan: _Plan, due: _Due) -> Build:
+        with self._one_at_a_time:
+            made = plan.builds.get(due.n)
+            if made is not None:
+                return made
+            made = build(plan.known[: due.n], self._embedder, self._rules)
+            self._n["builds"] += 1
+            self._n.update({name: n for name, n in made.counts.items() if n})
+            for old in sorted(plan.builds)[: max(len(plan.builds) - _KEPT + 1, 0)]:
+                plan.builds.pop(old, None)
+            plan.builds[due.n] = made
+            return made
+
+    async def _write(self, made: Build) -> None:
+        """Have the texts of a build written, once."""
+        if self._writer is None or made.written:
+            return
+        made.written = True
+        try:
+            texts = await self._writer.write([p.material for p in made.personas])
+        except BaseException:
+            made.written = False
+            raise
+        said: list[Persona] = []
+        for text, one in zip(texts, made.personas, strict=True):
+            about = one.material
+            whole = f"(extractive) {one.item.text}" if text is None else f"{about.head}: {text} {about.tail}."
+            whole = filled(whole, about.more)
+            said.append(replace(one, item=replace(one.item, text=whole, tokens=estimate_tokens(whole))))
+        made.personas = said
+
+
+@dataclass(frozen=True, slots=True)
+class PersonaRecord:
+    """A persona with its times (``maintain``'s first build: due when it was called).
+
+    Attributes:
+        persona: text, sources and the events of its cluster.
+        t_built_ns: what was known by then went in.
+        visible_ns: from when it is recalled.
+        latest_source_ns: when the newest moment of the whole build became known.
+    """
+
+    persona: Persona
+    t_built_ns: int
+    visible_ns: int
+    latest_source_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A rebuild from the first ``n`` labelled moments."""
+
+    n: int
+    due_ns: int
+    visible_ns: int
 
 
 @dataclass(slots=True)
-class _Text:
-    """One text of one kind, and the moments that read so."""
+class _Plan:
+    """A user's labelled moments in the order in which they became known, and when they are put into personas."""
 
-    helped: bool
-    moments: list[Entry] = field(default_factory=list)
+    known: list[Entry] = field(default_factory=list)
+    due: list[_Due] = field(default_factory=list)
+    builds: dict[int, Build] = field(default_factory=dict)
+    latest_ns: int = -(2**63)
+    settled: bool = False
 
+    @property
+    def n_last(self) -> int:
+        """Moments of the last plan."""
+        return self.due[-1].n if self.due else 0
 
-@dataclass(slots=True)
-class _Corpus:
-    """The different texts of a user with their vectors, row for row."""
+    @property
+    def n_new(self) -> int:
+        """Moments since."""
+        return len(self.known) - self.n_last
 
-    texts: list[_Text]
-    rows: Rows
-    norms: Floats
+    @property
+    def last_ns(self) -> int:
+        """When the last one was due; before any, when the first moment became known."""
+        return self.due[-1].due_ns if self.due else self.known[0].known_ns
 
+    def add(self, entry: Entry) -> None:
+        self.known.append(entry)
+        self.latest_ns = max(self.latest_ns, entry.known_ns)
 
-@dataclass(slots=True)
-class _Cluster:
-    """Texts of one kind that belong together; ``heads`` lead the others where there was pre-clustering."""
+    def plan(self, lag_ns: int) -> None:
+        """All that is known is to be built, and seen after a time."""
+        self.due.append(_Due(len(self.known), self.latest_ns, self.latest_ns + lag_ns))
 
-    helped: bool
-    heads: list[int]
-    members: list[int]
+    def settle(self, now_ns: int) -> None:
+        """All that is known is to be built, and seen at once: nobody waits for it before a run has begun."""
+        self.settled = True
+        if not self.known:
+            return
+        seen_ns = max(now_ns, self.latest_ns)
+        self.due = [d for d in self.due if d.visible_ns < seen_ns]
+        self.due.append(_Due(len(self.known), seen_ns, seen_ns))
 
-
-@dataclass(slots=True)
-class _Build:
-    """All personas of a user as of one building."""
-
-    latest_ns: int
-    n_moments: int
-    personas: list[MemoryItem]
-    rows: Rows
-    norms: Floats
-    materials: Sequence[Material] = ()  # for a model to write from
-
-
-@dataclass(slots=True)
-class _Persona:
-    """The text that is searched, the item that is recalled, and what a model may write its words from."""
-
-    key: str
-    item: MemoryItem
-    material: Material
+    def seen(self, now_ns: int) -> list[_Due]:
+        """The plans whose personas are seen by then, the newest first; no more than are kept."""
+        newest = next((i for i in range(len(self.due), 0, -1) if self.due[i - 1].visible_ns <= now_ns), 0)
+        return self.due[max(newest - _KEPT, 0) : newest][::-1]
 
 
 def _writer(model: ModelChoice | None, texts: str | None, unit: str) -> PersonaWriter:
@@ -314,43 +353,3 @@ def _writer(model: ModelChoice | None, texts: str | None, unit: str) -> PersonaW
     kept = None if texts is None else Path(texts)
     client = Endpoint(model, scope=f"{unit}/personas" if unit else "personas")
     return PersonaWriter(client, model.model, sent=model.decoding, kept=kept)
-
-
-def _words(moment: Entry) -> str:
-    event = moment.event
-    return " ".join(filter(None, (event.app, event.title, event.summary)))
-
-
-def _persona(
-    corpus: _Corpus, cluster: _Cluster, shown: list[_Text], help_share: float, n_like: int, latest_ns: int
-) -> _Persona:
-    moments = [m for i in cluster.members for m in corpus.texts[i].moments]
-    labels = [m.label for m in moments if m.label is not None]
-    needs = Counter(lb.intention for lb in labels if lb.help and lb.intention is not None)
-    intention = min(needs, key=lambda c: (-needs[c], c)) if needs else None
-    asked = [m for m in moments if m.label is not None and m.label.query and m.label.intention == intention]
-    question = max(asked, key=lambda m: m.known_ns).label if asked else None
-    query = None if question is None else question.query
-
-    head = f"Moments {'with' if cluster.helped else 'without'} help needed ({len(moments)})"
-    tail = f"In {n_like} moments like these help was needed in {percent(help_share)}"
-    if intention is not None:
-        tail += f", most often for {one_line(intention, 60)} ({percent(needs[intention], len(labels))} here)"
-    if query is not None:
-        tail += f"; an earlier question: “{one_line(query)}”"
-    places: list[str] = []
-    spent = estimate_tokens(f"{head}: . {tail}.")
-    for one in shown:
-        words = event_words(one.moments[-1].event)
-        spent += estimate_tokens(f"{words}; ")
-        if places and spent > _TOKENS:
-            break
-        places.append(words)
-    text = f"{head}: {'; '.join(places)}. {tail}."
-    ids = tuple(t.moments[-1].event.id for t in shown[: len(places)])
-    key = " ".join([*(_words(t.moments[-1]) for t in shown[: len(places)]), intention or ""])
-    item = MemoryItem(text, 0.0, ids, latest_ns, intention, help_share, query, estimate_tokens(text))
-    told = [event.summary for one in shown if (event := one.moments[-1].event).summary is not None]
-    ordered = tuple(sorted(needs, key=lambda c: (-needs[c], c)))
-    windows = tuple(event_words(one.moments[-1].event) for one in shown)
-    return _Persona(key, item, Material(cluster.helped, head, tail, windows, tuple(told), ordered, query))

@@ -97,7 +97,7 @@ class Engine:
         self._no_gap_ns = 0 if self._pump.live else _NEVER  # 0: look at each snapshot, there may be a new one
         self._next_gap_ns = self._gaps[0] if self._gaps else self._no_gap_ns
         self._seq = 0
-        self._writing = False
+        self._writing = self._in_upkeep = False
         self._newest_offer = -1
         self._newest: Snapshot | None = None
         self._to_ask: deque[tuple[Snapshot | None, int | None]] = deque()
@@ -326,6 +326,7 @@ class Engine:
             self._group.start_soon(self._fly, flight, None)
         else:
             self._arrive(flight, await self._seam.write(write.what, write.event, write.label))
+            await self._upkeep(started)
 
     async def _fly(self, flight: Flight, look: Any) -> None:
         """A call beside the running world. It is charged from the instant at which it was due to start: hand-over is
@@ -342,6 +343,21 @@ class Engine:
                 self.books.note("cancel_failed")
         flight.answer = answer
         self.pace.post(self._kernel, answer.ended_real_ns, flight, flight.seq)
+        if flight.write is not None:
+            await self._upkeep(flight.started_ns)
+
+    async def _upkeep(self, now_ns: int) -> None:
+        """What a write has made necessary, off the decision path: rebuilt while the world stands still, or beside it.
+
+        One at a time: what becomes due meanwhile is seen to after the next write.
+        """
+        if self._in_upkeep or not self._seam.upkeep_due:
+            return
+        self._in_upkeep = True
+        well = await self._seam.upkeep(now_ns)
+        self._in_upkeep = False
+        if not well:
+            self.books.note("upkeep_failed")
 
     def _arrive(self, flight: Flight, answer: Answer) -> None:
         """A call made while the world stood still: its charge moves the world now."""

@@ -17,6 +17,7 @@ from simulator.core.operators import operators
 from simulator.core.protocols import Agent, Memory
 from simulator.core.traits import declares, trait
 from simulator.core.types import MS, Event, Label, Observation
+from simulator.runs import blame
 from simulator.runs.answers import Answer, from_outcome
 from simulator.runs.blame import blotted, trace
 from simulator.runs.config import Settings
@@ -63,6 +64,10 @@ class Seam:
         self._ask: dict[str, Any] = {what: trait(agent, what) for what in ("decide", "finish", "cancel", "close")}
         self._decide = self._ask["decide"]
         self._close_memory, self._stats = trait(memory, "close"), trait(memory, "stats")
+        self._needs_upkeep = trait(memory, "needs_upkeep") if journal is None else None
+        self._upkeep_lag_ns = trait(memory, "upkeep_lag_ns")
+        self._upkeep_ns: list[int] = []
+        self._beside: ThreadLane | None = None
         self._may_inline = all(p is None or declares(p, "inline") for p in (agent, memory))
         self._background = declares(agent, "background")
         self.agent_ns = 0
@@ -195,6 +200,50 @@ class Seam:
             ended_real_ns=outcome.ended_real_ns,
         )
 
+    @property
+    def upkeep_due(self) -> bool:
+        """Whether the memory has something heavy to do that no decision needs to wait for."""
+        if self._needs_upkeep is None or self.lost:
+            return False
+        try:
+            return bool(self._needs_upkeep())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as foreign:  # noqa: BLE001 - the border to foreign code
+            self._needs_upkeep = None
+            self._warn(f"the memory's needs_upkeep failed and is not asked again: {blame.said(foreign)[1]}", "upkeep")
+            return False
+
+    async def upkeep(self, now_ns: int) -> bool:
+        """Have the memory do what is heavy (``maintain``): timed and told, charged to nobody; False if it failed.
+
+        While the world stands still, so does it. Beside a paced world the decisions go on: a memory that never suspends
+        gets a lane of its own, one that waits for others a task in the agent's.
+        """
+        memory: Any = self._memory
+        lane = self.lane
+        if self._paced and declares(memory, "inline"):
+            lane = self._beside = self._beside or ThreadLane("upkeep")
+        outcome = await lane.run(lambda: memory.maintain(now_ns), PREPARE_LIMIT_NS)
+        if self._inline is not None:
+            self._inline.slow = False  # building is not answering
+        if not self._paced:
+            self.agent_ns += outcome.service_ns
+        self._upkeep_ns.append(outcome.service_ns)
+        if outcome.raised is not None:
+            self._keep_trace(outcome)
+        return outcome.error is None
+
+    def _upkeep_told(self) -> dict[str, Any]:
+        """How often and how long, and how often longer than the memory gives it in simulated time."""
+        took, lag_ns = self._upkeep_ns, self._upkeep_lag_ns
+        if not took:
+            return {}
+        told: dict[str, Any] = {"upkeeps": len(took), "upkeep_s": sum(took) / 1e9, "upkeep_longest_s": max(took) / 1e9}
+        if isinstance(lag_ns, int):
+            told["upkeeps_over_lag"] = sum(ns > lag_ns for ns in took)
+        return told
+
     def _charge(self, outcome: Outcome, number: int, what: str, meter: SilentMeter) -> int:
         self.agent_ns += outcome.service_ns
         if outcome.guarded:
@@ -231,19 +280,20 @@ class Seam:
         """What the memory tells of itself; nothing if it cannot, or not in JSON."""
         stats = self._stats
         if stats is None or self.lost or self._journal is not None:
-            return {}
+            return self._upkeep_told()
 
         async def work() -> Any:
             return json.loads(json.dumps(dict(stats()), allow_nan=False))
 
         outcome = await self.lane.run(work, CLOSE_LIMIT_NS)
-        return {} if outcome.error is not None else outcome.value
+        return {**({} if outcome.error is not None else outcome.value), **self._upkeep_told()}
 
     async def close(self) -> bool:
         """Let agent and memory close, then their lane; False if one failed at that."""
         well = self.lost or all([await self._tell(self._ask["close"]), await self._tell(self._close_memory)])
-        if self._lane is not None:
-            await self._lane.close()
+        for lane in (self._lane, self._beside):
+            if lane is not None:
+                await lane.close()
         for (said, what), n in self._warned.items():
             if n > 1:
                 operators().warning(said, session=self._session, what=what, times=n)

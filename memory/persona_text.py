@@ -1,0 +1,157 @@
+"""A cluster as a text of 100 to 120 tokens without a model: what is counted, and as many windows as there is room for.
+
+The same numbers stand around the words of a model (``memory.persona_writer``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median_low
+
+from memory.entry import Entry
+from memory.wording import estimate_tokens, one_line, percent
+from simulator.core.types import SECOND
+
+__all__ = ["LEAST", "MOST", "Told", "clipped", "extractive", "filled", "told"]
+
+LEAST, MOST = 100, 120
+"""Tokens of a persona, as published (ProAgentBench, App. C)."""
+_FEW = 5
+_NOTE = (
+    "The windows named are the most typical and the most different ones of their kind and stand for the rest of it; "
+    "the shares are counted over the moments known when this was put together, by whether help was needed then, and "
+    "are not a guess. What the user does next may be another thing: read this as a habit that has been seen and "
+    "not as a rule, and look at the window in front first."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is said of a cluster, beside its windows.
+
+    Attributes:
+        head: how the text begins, with the number of moments.
+        tail: how often help was needed, for what, and one question.
+        more: further sentences, the most telling first, for as long as there is room.
+        intention: the most frequent need; ``query`` a question asked for it.
+        needs: all of them, the most frequent first.
+    """
+
+    head: str
+    tail: str
+    more: tuple[str, ...]
+    intention: str | None
+    query: str | None
+    needs: tuple[str, ...]
+
+
+def told(
+    moments: Sequence[Entry], helped: bool, n_kind: int, like: tuple[float, int], summaries: Sequence[str]
+) -> Told:
+    """The numbers of a cluster in words.
+
+    Args:
+        moments: all of the cluster's.
+        helped: whether help was needed in them.
+        n_kind: moments of that kind in all.
+        like: share of help among the moments like these, of either kind, and how many those are.
+        summaries: of the events shown, where there are any.
+    """
+    labels = [m.label for m in moments if m.label is not None]
+    needs = Counter(one.intention for one in labels if one.help and one.intention is not None)
+    ordered = tuple(sorted(needs, key=lambda c: (-needs[c], c)))
+    intention = ordered[0] if ordered else None
+    asked = sorted((m for m in moments if m.label is not None and m.label.query), key=lambda m: -m.known_ns)
+    fitting = [m.label.query for m in asked if m.label is not None and m.label.intention == intention]
+    query = fitting[0] if fitting else None
+
+    share, n_like = like
+    head = f"Moments {'with' if helped else 'without'} help needed ({len(moments)})"
+    tail = f"In {n_like} moments like these help was needed in {percent(share)}"
+    if intention is not None:
+        tail += f", most often for {clipped(intention, 15)} ({percent(needs[intention], len(labels))} here)"
+    if query is not None:
+        tail += f"; an earlier question: “{clipped(query, 24)}”"
+    more: list[str] = []
+    if len(ordered) > 1:
+        others = ", ".join(f"{clipped(c, 12)} {percent(needs[c], len(labels))}" for c in ordered[1:4])
+        more.append(f"Other needs here: {others}.")
+    more += [f"What happened: {clipped(text, 30)}" for text in summaries[:2]]
+    more += [f"Also asked: “{clipped(one.label.query, 20)}”." for one in asked[1:2] if one.label and one.label.query]
+    more += _habits(moments, n_kind, "with" if helped else "without")
+    if len(moments) < _FEW:
+        more.append("Few moments are behind this.")
+    return Told(head, tail, tuple(more), intention, query, ordered)
+
+
+def extractive(said: Told, windows: Sequence[str]) -> tuple[str, int]:
+    """The text, and how many of the windows it names (at least one)."""
+    tail = f"{said.tail}."
+    places = [clipped(windows[0], 30)]
+    for window in windows[1:]:
+        longer = f"{said.head}: {'; '.join([*places, window])}. {tail}"
+        if estimate_tokens(longer) > MOST:
+            break
+        places.append(window)
+    return filled(f"{said.head}: {'; '.join(places)}. {tail}", said.more), len(places)
+
+
+def filled(text: str, more: Sequence[str]) -> str:
+    """A text with as many further sentences as bring it to 100 tokens, and not past 120; a longer one is cut."""
+    text = clipped(text, MOST)
+    for sentence in (*more, _NOTE):
+        if estimate_tokens(text) >= LEAST:
+            break
+        longer = f"{text} {sentence}"
+        if estimate_tokens(longer) <= MOST:
+            text = longer
+    if estimate_tokens(text) < LEAST:
+        text = clipped(f"{text} {_NOTE}", MOST - 2)
+    return text
+
+
+def clipped(text: str, tokens: int) -> str:
+    """One line of at most so many tokens, cut behind a word where there is one."""
+    flat = one_line(text, 4 * tokens)  # a token is a quarter of a character or a whole one
+    if estimate_tokens(flat) <= tokens:
+        return flat
+    spent = 0  # quarters of a token
+    for end, character in enumerate(flat):
+        spent += 4 if ord(character) >= 0x2E80 else 1
+        if spent > 4 * tokens - 4:  # room for the dots
+            short = flat[:end]
+            at = short.rfind(" ")
+            return (short[:at] if at > end * 2 // 3 else short).rstrip(" ,;:") + "…"
+    return flat
+
+
+def _habits(moments: Sequence[Entry], n_kind: int, kind: str) -> list[str]:
+    """Where, how long and how often, as sentences."""
+    apps = Counter(clipped(m.event.app, 8) for m in moments if m.event.app)
+    usual = ", ".join(f"{app} {percent(n, len(moments))}" for app, n in sorted(apps.items(), key=_most_first)[:3])
+    n_titles = len({m.event.title for m in moments})
+    lengths = [m.event.end_ns - m.event.start_ns for m in moments]
+    known = [m.known_ns for m in moments]
+    days = (max(known) - min(known)) / (86_400 * SECOND)
+    said = [f"They are {percent(len(moments), n_kind)} of all moments {kind} help, under {_titles(n_titles)}."]
+    if usual:
+        said.insert(0, f"Applications: {usual}.")
+    said.append(f"Such a moment lasts {_duration(median_low(lengths))}, at most {_duration(max(lengths))}.")
+    if days >= 1:
+        said.append(f"They lie within {days:.0f} days.")
+    return said
+
+
+def _most_first(pair: tuple[str, int]) -> tuple[int, str]:
+    return -pair[1], pair[0]
+
+
+def _titles(n: int) -> str:
+    return "1 title" if n == 1 else f"{n} different titles"
+
+
+def _duration(ns: int) -> str:
+    seconds = ns // SECOND
+    return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"
