@@ -29,7 +29,7 @@ _LIMIT = 1_000
 
 
 class HashEmbedder:
-    """The embedder that is always there.
+    """Words and their letters, hashed into 512 counts: knows no meaning, needs nothing, the same on every machine.
 
     Args:
         cache: how many texts' vectors are kept; titles repeat heavily. A full cache is emptied, which changes the cost

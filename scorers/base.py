@@ -307,6 +307,7 @@ def score_run(
 def _run_of(units: Sequence[Unit]) -> dict[str, str]:
     """What was run, as the logs say; where units differ in it, all there is."""
     found = {k: {str(u.log.header[k]): None for u in units if u.log.header.get(k) is not None} for k in RUN}
+    found["embedder"] = {str(u.log.header["embedder"]["name"]): None for u in units if u.log.header.get("embedder")}
     return {k: " + ".join(values) for k, values in found.items() if values}
 
 

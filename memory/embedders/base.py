@@ -70,7 +70,8 @@ def embedder_choice(text: str = DEFAULT, choice: Any = None) -> EmbedderChoice:
         facts = tell(spec.params, choice) if asks else tell(spec.params)
     else:
         dimension = trait(cls, "dimension")
-        facts = {"name": embedders.short(spec), "dimension": dimension if isinstance(dimension, int) else None,
+        name = HashEmbedder.identity if cls is HashEmbedder else embedders.short(spec)
+        facts = {"name": name, "dimension": dimension if isinstance(dimension, int) else None,
                  "weights": None}  # fmt: skip
         if ".py:" in spec.name:
             facts["code"] = sha256(Path(spec.name.rpartition(":")[0]).read_bytes()).hexdigest()

@@ -23,7 +23,8 @@ _DIMENSIONS = (64, 128, 256)
 
 @embedders.register("wordllama")
 class WordLlama:
-    """The static vectors of the package wordllama, English; they seem to derive from Llama 2 (see ``licence``).
+    """Static vectors of the package wordllama, English: very fast. Its weights seem to derive from Llama 2, so that its
+    Community License may reach them, though the package says MIT.
 
     Args:
         dimension: 256 (default), 128 or 64 numbers; the shorter are the first of the longer.

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, UsageError, nearest, quote
 from simulator.core.registry import typed
@@ -36,9 +37,7 @@ def listing(
     word: Annotated[str | None, Parameter(help="Only those with this in their name or description.")] = None,
     /,
     *,
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """List agents, memories, scorers, sources, policies and the like.
 
@@ -99,7 +98,7 @@ def _jsonable(value: Any) -> Any:
 
 
 def _traits(cls: Any) -> dict[str, Any]:
-    traits = {name: trait(cls, name) for name in ("inline", "background", "concurrent", "protocols")}
+    traits = {name: trait(cls, name) for name in ("inline", "background", "concurrent", "protocols", "licence")}
     plain_ = {k: list(v) if isinstance(v, tuple) else v for k, v in traits.items()}
     return {k: v for k, v in plain_.items() if isinstance(v, bool | str | list) and v}
 
@@ -114,6 +113,12 @@ def _memories() -> Any:
     from memory.base import memories
 
     return memories
+
+
+def _embedders() -> Any:
+    from memory.embedders.base import embedders
+
+    return embedders
 
 
 def _scorers() -> list[Item]:
@@ -197,6 +202,7 @@ def _sources() -> Mapping[str, str]:
 KINDS: dict[str, tuple[str, Callable[[], list[Item]]]] = {
     "agents": ("--agent", _registered(_agents)),
     "memories": ("--memory", _registered(_memories)),
+    "embedders": ("--embedder", _registered(_embedders)),
     "scorers": ("score --scorer", _scorers),
     "metrics": ("names in scores.json", _metrics),
     "sources": ("dataset import --format", _words(_sources)),

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from simulator.cli.options import ModelOptions
-from simulator.cli.parameters import option, switch
+from simulator.cli.parameters import AsJson, option, switch
 from simulator.cli.record import new_folder
 
 __all__ = ["LiveOptions", "live"]
@@ -22,6 +22,7 @@ class LiveOptions:
 
     agent: Annotated[str, option("Name or path.py:Class, with parameters.")] = "prior"
     memory: Annotated[str, option("none, window, rag, graph, personas.")] = "rag"
+    embedder: Annotated[str | None, option("Of rag and personas: hash, minilm, wordllama, endpoint:model=NAME.")] = None
     past: Annotated[Path | None, option("A scenario whose person, profile and history the agent gets.")] = None
     user: Annotated[str | None, option("Whose screen it is; default: as the past says.")] = None
     for_: Annotated[str | None, Parameter(name="--for", help="How long, such as 10m; default: until Ctrl-C.")] = None
@@ -39,7 +40,7 @@ class LiveOptions:
     seed: Annotated[int | None, option("Seed of the agent's chance.")] = None
     fallback: Annotated[Path | None, option("A recording to play, visibly, where the screen cannot be had.")] = None
     yes: Annotated[bool, switch("The text on what is recorded was read: do not ask.")] = False
-    json: Annotated[bool, switch("One JSON record a line on stdout, the last one 'done'.")] = False
+    json: AsJson = False
 
 
 def live(

@@ -30,6 +30,7 @@ from simulator.endpoint.holding import recording
 from simulator.endpoint.transport import base_url_of
 from simulator.endpoint.types import ModelChoice, shown_url
 from simulator.play.assemble import Choice, duration
+from simulator.play.embedding import embedder_of
 from simulator.play.live import LiveFolder, play_live, user_of
 from simulator.play.makers import agent_maker, memory_maker
 from simulator.play.player import Played
@@ -79,6 +80,8 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
     gate = Gate.parse(options.gate)
     agent_maker(options.agent)  # a wrong word is told before anything is recorded
     memory_maker(options.memory).make(seed=0, intentions=())
+    if (embedder := embedder_of(options.embedder, memory_maker(options.memory), model)) is not None:
+        embedder.make(choice=model)
     if agent_maker(options.agent).wants_model is not None and (chosen := model or ModelChoice()).replays is None:
         base_url_of(chosen)  # and so is an address, also one of the environment, that nothing can be asked at
     limit = None if options.for_ is None else duration("for", options.for_)
@@ -136,7 +139,7 @@ def _whose(options: LiveOptions, user: str) -> str | None:
 def _replay(folder: Path, options: LiveOptions) -> str:
     """The command that plays the run again from its journal."""
     words = ["proact", "run", str(folder), "--clock", "journal", "--journal", str(folder / "run")]
-    for name in ("agent", "memory", "policy", "gate", "seed", "timeout", "window"):
+    for name in ("agent", "memory", "embedder", "policy", "gate", "seed", "timeout", "window"):
         value, default = getattr(options, name), getattr(LiveOptions(), name)
         words += [] if value in (None, default) else [f"--{name}", str(value)]
     return shlex.join(words)
@@ -144,12 +147,16 @@ def _replay(folder: Path, options: LiveOptions) -> str:
 
 def asked_host(options: LiveOptions, model: ModelChoice | None) -> str | None:
     """Where what the screen shows will be sent; None where it stays on this machine."""
-    if agent_maker(options.agent).wants_model is None:
-        return None
     chosen = model or ModelChoice()
-    parts = urlsplit(shown_url(chosen.base_url or os.environ.get("OPENAI_BASE_URL")) or "")
-    here = parts.hostname in (None, "localhost", "::1") or str(parts.hostname).startswith("127.")
-    return None if chosen.replays is not None or here else parts.netloc
+    asked = [chosen.base_url] if agent_maker(options.agent).wants_model is not None else []
+    if (embedder := embedder_of(options.embedder, memory_maker(options.memory), model)) is not None and embedder.asks:
+        asked.append(embedder.facts["asked"]["base_url"])
+    hosts: dict[str, None] = {}
+    for address in asked if chosen.replays is None else ():
+        parts = urlsplit(shown_url(address or os.environ.get("OPENAI_BASE_URL")) or "")
+        if not (parts.hostname in (None, "localhost", "::1") or str(parts.hostname).startswith("127.")):
+            hosts[parts.netloc] = None
+    return " and ".join(hosts) or None
 
 
 @dataclass
@@ -173,7 +180,7 @@ class _Run:
         interrupt = Interrupt()
         o = self.options
         choice = Choice([], agent=o.agent, memory=o.memory, policy=o.policy, gate=o.gate, seed=o.seed,
-                        timeout=o.timeout, window=o.window, model=self.model)  # fmt: skip
+                        timeout=o.timeout, window=o.window, model=self.model, embedder=o.embedder)  # fmt: skip
         period = duration("period", o.period)
         recorder = self.feed.recorder
         with (Spectator(self.voice, "LIVE", self.gate, self._how) as spectator, keys(recorder),
@@ -273,7 +280,7 @@ def _fall_back(folder: Path, options: LiveOptions, voice: Voice, gate: Gate, why
         interrupt = Interrupt()
         choice = Choice([options.fallback or Path()], agent=options.agent, memory=options.memory, clock="wall",
                         policy=options.policy, gate=options.gate, seed=options.seed, timeout=options.timeout,
-                        window=options.window, model=model)  # fmt: skip
+                        window=options.window, model=model, embedder=options.embedder)  # fmt: skip
 
         def stop() -> None:
             interrupt.asked = True

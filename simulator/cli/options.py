@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Group, Parameter
 
-from simulator.cli.parameters import option, switch
+from simulator.cli.parameters import AsJson, option, switch
 from simulator.core.errors import UsageError, quote
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ class Options:
 
     agent: Annotated[str, option("Name or path.py:Class, with parameters: random:rate=0.1.")] = "prior"
     memory: Annotated[str, option("none, window, rag, graph, personas; several with commas, one run each.")] = "rag"
+    embedder: Annotated[str | None, option("Of rag and personas: hash, minilm, wordllama, endpoint:model=NAME.")] = None
     clock: Annotated[str, option("measured, modelled, journal, wall or elastic.")] = "measured"
     latency: Annotated[str | None, option("For modelled: fixed:350ms, profile:5s, token:…, from:RUN, cassette.")] = None
     journal: Annotated[Path | None, option("For journal: the earlier run's folder.")] = None
@@ -43,7 +44,7 @@ class Options:
     twin: Annotated[bool, switch("Play a zero-charge twin of each unit too, for F1_instant.")] = False
     again: Annotated[bool, switch("Play all units anew, also those that are there.")] = False
     out: Annotated[Path | None, option("The run's folder; default runs/AGENT-MEMORY-HASH.")] = None
-    json: Annotated[bool, switch("One JSON record a line on stdout, the last one 'done'.")] = False
+    json: AsJson = False
 
 
 _MODEL = Group("Model", sort_key=1)

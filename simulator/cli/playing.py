@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from queue import SimpleQueue
 from types import FrameType
@@ -52,12 +52,14 @@ async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[s
     makers = [memory_maker(m) for m in memories]
     for maker in [m for m in makers if not m.sees_truth] if len(makers) > 1 else ():  # a single one its run tries
         maker.make(seed=0, intentions=(), **({"model": model} if maker.wants_model == "ModelChoice" else {}))
+    hear = [maker.wants_embedder for maker in makers]
+    deaf = [memory for memory, hears in zip(memories, hear, strict=True) if any(hear) and not hears]
     with _listening(interrupt, voice.tell):
         for memory, maker in zip(memories, makers, strict=True):
             if not interrupt.asked:
                 name = maker.name if maker.name not in runs else memory
                 out = options.out / slug(maker.name) if options.out is not None and len(makers) > 1 else options.out
-                runs[name] = await _one(scenarios, options, memory, model, out, voice, interrupt)
+                runs[name] = await _one(scenarios, options, memory, model, out, voice, interrupt, deaf)
     return _interrupted(runs, voice) if interrupt.asked else _tell(runs, options, voice)
 
 
@@ -70,9 +72,11 @@ def _interrupted(runs: Mapping[str, Played], voice: Voice) -> int:
 
 
 async def _one(scenarios: Sequence[Path], options: Options, memory: str, model: ModelChoice | None, out: Path | None,
-               voice: Voice, interrupt: Interrupt) -> Played:  # fmt: skip
-    """One run: all scenarios with one memory."""
+               voice: Voice, interrupt: Interrupt, deaf: Sequence[str]) -> Played:  # fmt: skip
+    """One run: all scenarios with one memory; ``deaf`` memories embed nothing, where others of the same command do."""
     names = [f.name for f in fields(Choice) if f.name not in ("scenarios", "memory", "model")]
+    if memory in deaf:
+        options = replace(options, embedder=None)
     choice = Choice(scenarios, memory=memory, model=model, **{name: getattr(options, name) for name in names})
     with _Teller(voice) as watcher:
         return await play(choice, out=out, with_twin=options.twin, again=options.again, watcher=watcher,

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from simulator.cli.show import ScoreTable, invalid
+from simulator.cli.parameters import AsJson, JudgeTimeout, ModelUrl
 from simulator.cli.speak import Voice, plain
 from simulator.core.durations import parse_duration, show_duration
 from simulator.core.errors import Exit, UsageError
 from simulator.core.types import SECOND
-from simulator.play.scoring import score_folder
-from simulator.timing.clock import real_ns
 
 if TYPE_CHECKING:
     from scorers.judge import Judge
@@ -41,22 +39,25 @@ def score(
     companion: Annotated[
         list[Path] | None, Parameter(help="The same run under another seed, for pass^k; shown, not saved.")
     ] = None,
+    embedder: Annotated[
+        str | None, Parameter(help="Compares texts: hash, minilm, wordllama, endpoint:model=NAME; shown, not saved.")
+    ] = None,
     judge_model: Annotated[
         str | None, Parameter(help="The model behind matcher=judge of pira and realtime, as its server calls it.")
     ] = None,
-    judge_base_url: Annotated[
-        str | None, Parameter(help="Its OpenAI-compatible server; default OPENAI_BASE_URL. The key: OPENAI_API_KEY.")
-    ] = None,
-    judge_timeout: Annotated[str, Parameter(help="Of one of its answers, with all retries.")] = "60s",
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    judge_base_url: ModelUrl = None,
+    judge_timeout: JudgeTimeout = "60s",
+    json: AsJson = False,
 ) -> int:
     """Score a run again from its logs and its truth, without its agent."""
+    from simulator.cli.show import ScoreTable, invalid  # --help does without
+    from simulator.play.scoring import score_folder
+
     voice = Voice(as_json=json)
-    own = gate is None and scorer is None and truth is None and not companion
+    own = gate is None and scorer is None and truth is None and not companion and embedder is None
     with a_judge(run, judge_model, judge_base_url, judge_timeout, voice) as judge:
-        scores = score_folder(run, gate, scorer, truth=truth, judge=judge, companions=companion or (), save=own)
+        scores = score_folder(run, gate, scorer, truth=truth, judge=judge, companions=companion or (),
+                              embedder=embedder, save=own)  # fmt: skip
     voice.say(ScoreTable({run.name: scores}))
     for sentence in (broken := invalid(run)):
         voice.tell(sentence, "bold red")
@@ -67,7 +68,7 @@ def score(
                 voice.say(
                     plain(f"{metric}: {detail.get('reason') or format(detail['value'], '.3f')}{k}, n{detail['n']}")
                 )
-        voice.say(plain("not saved: scores.json keeps the run's own gate, scorers and truth"))
+        voice.say(plain("not saved: scores.json keeps the run's own gate, scorers, truth and embedder"))
     voice.record("done", run=str(run), scores=scores["scores"], valid=not broken)
     return Exit.DONE
 
@@ -118,6 +119,8 @@ class _Asking:
 
     def __call__(self, n_asked: int, n_failed: int) -> None:
         """See ``scorers.judge.Judge``."""
+        from simulator.timing.clock import real_ns
+
         said = f"judge: question {n_asked}" + (f", {n_failed} before it without an answer" if n_failed else "")
         self.bar.update(self._task, description=said, visible=True)
         now = real_ns()

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from simulator.core.durations import parse_duration
 from simulator.core.errors import InputError, UsageError
 from simulator.endpoint.types import ModelChoice
+from simulator.play.embedding import embedder_of, embedding
 from simulator.play.makers import Making, Named, agent_maker, memory_maker
 from simulator.play.models import asked, asking, check_model, model_of
 from simulator.play.others import NOBODY, Pasts, check_others, pasts_of, session_events
@@ -55,6 +56,7 @@ class Choice:
     speed: int | None = None
     max_gap: str | None = None
     model: ModelChoice | None = None
+    embedder: str | None = None
 
 
 _WORDS = {
@@ -67,6 +69,7 @@ _WORDS = {
     "memory_mode": "'online'",
     "window": "'5min'",
     "max_gap": "'2s'",
+    "embedder": "'minilm'",
 }
 """Rules that are given as words, each with one."""  # fmt: skip
 _NEEDED = ("clock", "timeout")
@@ -193,6 +196,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
     if memory.wants_others:
         known |= {"others": {user: past for user, past in others.items() if user != play.user}}
     model = model_of(choice, settings, agent)
+    embedder = embedder_of(choice.embedder, memory, model)
     check_rules(settings)
     gate = Gate.parse(choice.gate) if choice.gate is not None else _read(play, "gate", Gate.parse)
     plan = UnitPlan(
@@ -206,7 +210,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         segmentation=play.segmentation,
         settings=settings,
         agent=Making(agent.make, asked(agent, model, play.key), **shown),
-        memory=Making(memory.make, asked(memory, model, play.key), **known),
+        memory=Making(memory.make, {**asked(memory, model, play.key), **embedding(embedder, model, play.key)}, **known),
         agent_text=agent.text,
         agent_code=agent.code,
         sees_truth=agent.sees_truth or memory.sees_truth,
@@ -215,7 +219,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         gate_text=gate.text,
         dataset=play.dataset_hash,
         journal=None if choice.journal is None else _journal_of(Path(choice.journal), play.key),
-        asking=asking(choice, agent, memory, model),
+        asking=asking(choice, agent, memory, model, embedder),
         sample=play.sample,
     )
     if plan.journal is not None:  # told before a folder is made for it

@@ -14,8 +14,9 @@ from typing import Any
 
 from agents.base import agents
 from memory.base import as_memory, memories
+from memory.embedders.aside import Aside
 from simulator.core.errors import UsageError, quote
-from simulator.core.registry import Registry, Spec, model_wanted, parse_spec
+from simulator.core.registry import Registry, Spec, model_wanted, parse_spec, typed
 from simulator.core.traits import declares, trait
 
 __all__ = ["Maker", "Making", "Named", "agent_maker", "memory_maker", "with_params"]
@@ -69,6 +70,7 @@ class Maker:
         wants_model: the run's model is to be given to it, see ``core.registry.model_wanted``.
         facts: what its class says of itself for the log's header (``header_facts``); None where it says nothing.
         wants_others: it is to be given the pasts of the run's other users (``others``).
+        wants_embedder: it is to be given the run's embedder.
         make: takes what the run has to give (``seed``, ``intentions``, …) and uses what it knows.
     """
 
@@ -80,6 +82,7 @@ class Maker:
     facts: Mapping[str, Any] | None
     make: Callable[..., Any]
     wants_others: bool = False
+    wants_embedder: bool = False
 
 
 def agent_maker(what: Named) -> Maker:
@@ -115,14 +118,17 @@ def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> 
 
     def make(**given: Any) -> Any:
         if spec is not None:
-            return finish(registry.make(spec, **given))
-        takes = inspect.signature(cls).parameters
-        return finish(cls(**{k: v for k, v in given.items() if k in takes}))
+            made = finish(registry.make(spec, **given))
+        else:
+            takes = inspect.signature(cls).parameters
+            made = finish(cls(**{k: v for k, v in given.items() if k in takes}))
+        embedder = given.get("embedder")
+        return made if embedder is None or trait(embedder, "inline", True) else Aside(made, embedder)
 
     facts = trait(cls, "header_facts")
     told = facts({} if spec is None else spec.params) if callable(facts) else None
     return Maker(text, name, _code(cls), declares(cls, "sees_truth"), model_wanted(cls), told, make,
-                 "others" in _takes(cls))  # fmt: skip
+                 "others" in _takes(cls), "embedder" in _takes(cls) and "embedder" not in typed(cls))  # fmt: skip
 
 
 def with_params(agent: str, params: Mapping[str, Any]) -> str:

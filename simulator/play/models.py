@@ -10,6 +10,7 @@ from simulator.core.errors import UsageError
 from simulator.endpoint.types import ModelChoice
 
 if TYPE_CHECKING:
+    from memory.embedders.base import EmbedderChoice
     from simulator.play.assemble import Choice
     from simulator.play.makers import Maker
     from simulator.runs.config import Settings
@@ -63,20 +64,22 @@ def asked(maker: Maker, model: ModelChoice, key: str) -> Mapping[str, Callable[[
     return {"model": client}
 
 
-def asking(choice: Choice, agent: Maker, memory: Maker, model: ModelChoice) -> Mapping[str, Any]:
-    """What the header says of the asking: nothing where no model is asked.
+def asking(choice: Choice, agent: Maker, memory: Maker, model: ModelChoice,
+           embedder: EmbedderChoice | None = None) -> Mapping[str, Any]:  # fmt: skip
+    """What the header says of the asking: nothing where no model is asked, and of the embedder where one is used.
 
     Raises:
         UsageError: a model was chosen, and nobody here would ask it; charges are to be recorded ones, and nothing is
             recorded.
         InputError: the cassette cannot be read, or what is to be recorded into is none.
     """
-    _check_charges(choice, agent, memory)
+    asks = agent.wants_model is not None or memory.wants_model is not None or (embedder is not None and embedder.asks)
+    _check_charges(choice, agent, memory, asks)
     if model.record and model.cassette is not None:
         from simulator.endpoint.cassette import check_begins  # most runs record no calls
 
         check_begins(model.cassette, to_record=True)
-    if agent.wants_model is None and memory.wants_model is None and choice.model is not None:
+    if not asks and choice.model is not None:
         raise UsageError(
             f"a model is chosen, but neither the agent '{agent.name}' nor the memory '{memory.name}' asks one"
         )
@@ -85,17 +88,18 @@ def asking(choice: Choice, agent: Maker, memory: Maker, model: ModelChoice) -> M
         said["model"] = model.header
     if agent.facts is not None:
         said["strategy"] = dict(agent.facts)
+    if embedder is not None:
+        said["embedder"] = dict(embedder.facts)
     return said
 
 
-def _check_charges(choice: Choice, agent: Maker, memory: Maker) -> None:
+def _check_charges(choice: Choice, agent: Maker, memory: Maker, asks: bool) -> None:
     """Where charges are the recorded times of calls, there are calls and they are recorded: all else would be free.
 
     A class of somebody else's may ask a model of its own.
     """
     if choice.latency != "cassette" or (choice.model is not None and choice.model.cassette is not None):
         return
-    asks = agent.wants_model is not None or memory.wants_model is not None
     if asks:
         raise UsageError("--latency cassette charges recorded calls: name their --cassette FILE (--record makes it)")
     if isinstance(choice.agent, str) and agent.code is None:

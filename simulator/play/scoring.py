@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memory.embed import HashEmbedder
+from memory.embedders.base import DEFAULT, embedder_choice
 from scorers.base import Context, Unit, score_run
 from scorers.feedback import FILE as FEEDBACK
 from scorers.feedback import read as read_feedback
@@ -43,7 +43,8 @@ class Opened:
 
 
 def open_folder(run: str | Path, gate: str | None = None, *, truth: str | Path | None = None,
-                judge: Judge | None = None, companions: Sequence[str | Path] = ()) -> Opened:  # fmt: skip
+                judge: Judge | None = None, companions: Sequence[str | Path] = (),
+                embedder: str | None = None) -> Opened:  # fmt: skip
     """Read a run folder; see ``score_folder`` for what may be given and for its errors."""
     run = as_path("run", run)
     settle(run)
@@ -58,7 +59,7 @@ def open_folder(run: str | Path, gate: str | None = None, *, truth: str | Path |
     context = Context(
         protocol=str(header["protocol"]),
         gate=Gate.parse(gate or str(header["gate"])),
-        embedder=HashEmbedder(),
+        embedder=embedder_choice(embedder or DEFAULT).make(),
         twins={unit.key: found for unit in units if (found := _twin(run, unit)) is not None},
         judge=None if judge is None else _judging(judge, run, units, truth),
         companions=companions_of(run, units, [as_path("companion", c) for c in companions]) if companions else {},
@@ -72,7 +73,7 @@ def open_folder(run: str | Path, gate: str | None = None, *, truth: str | Path |
 @runlog.no_collection()
 def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] | None = None, *,
                  truth: str | Path | None = None, judge: Judge | None = None, companions: Sequence[str | Path] = (),
-                 save: bool = True) -> dict[str, Any]:  # fmt: skip
+                 embedder: str | None = None, save: bool = True) -> dict[str, Any]:  # fmt: skip
     """Score a run folder; with ``save`` into its ``scores.json``.
 
     Besides what ``scorers.base.score_run`` gives: ``notes`` (counted by agents and memories) and ``errors`` (the most
@@ -84,6 +85,9 @@ def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] 
     ``judge``: for ``pira:matcher=judge`` and ``realtime:matcher=judge``. It is told the users' profiles as the run's
     scenarios give them.
 
+    ``embedder``: compares texts, by its spec; ``hash`` where none is named, whatever the run's memory embeds with, so
+    that figures of runs can be compared.
+
     ``companions``: run folders of the same under other seeds, for ``pass^k``.
 
     Raises:
@@ -91,12 +95,13 @@ def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] 
         UsageError: a scorer or a gate that is unknown or does not fit, or a companion that is none.
     """
     run = as_path("run", run)
-    opened = open_folder(run, gate, truth=truth, judge=judge, companions=companions)
+    opened = open_folder(run, gate, truth=truth, judge=judge, companions=companions, embedder=embedder)
     units, given = opened.units, opened.context
     scores = score_run(
         units, given.protocol, given.gate, names=names, embedder=given.embedder, twins=given.twins, judge=given.judge,
         companions=given.companions, feedback=given.feedback,
     )  # fmt: skip
+    scores["embedder"] = dict(embedder_choice(embedder or DEFAULT).facts)
     notes: Counter[str] = Counter()
     errors: Counter[tuple[str, str]] = Counter()
     for unit in units:

@@ -25,6 +25,8 @@ __all__ = ["Journal", "JournalEnds", "empirical", "refuse_other", "unit_logs"]
 MAY_DIFFER = ("clock", "latency", "latency_source", "policy", "gate")
 """Fields of a header in which a replay may differ from its journal; all others bear on what was seen and said."""
 
+_OLD_EMBEDDER = "hash512-v1"
+"""What memories embedded with before headers told."""
 _OF_SCENARIO = ("dataset", "truth")  # hashes, which say nothing to anybody
 
 
@@ -40,6 +42,8 @@ def refuse_other(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any])
         UsageError: naming the field that differs.
     """
     for field in ours:
+        if field == "embedder" and field not in theirs and ours[field]["name"] == _OLD_EMBEDDER:
+            continue
         if field not in MAY_DIFFER and theirs.get(field) != ours[field]:
             if field in _OF_SCENARIO:
                 raise UsageError(_changed(path))
