@@ -37,7 +37,7 @@ class ClassPrior(Remembered):
         """One item: P(help), and P(intention | help) above 0.05, as of the moment asked about."""
         own = [] if self._scope == "global" else [self._users.get(query.user)]
         nodes = [*own, self._everybody] if self._scope != "user" else own
-        found = [_item(n, query.now_ns) for n in nodes if n is not None and n.seen.upto(query.now_ns)]
+        found = [_item(n, query.now_ns) for n in nodes if n is not None and n.upto(query.now_ns)[0]]
         return self._answer(found[:1], k, token_budget)
 
     def _feedback(self, entry: Entry) -> None:
@@ -60,8 +60,8 @@ class ClassPrior(Remembered):
 
 
 def _item(node: Node, now_ns: int) -> MemoryItem:
-    n, n_help = node.seen.upto(now_ns), node.helped.upto(now_ns)
-    shares = above(node.shares(now_ns, n_help), 0.05)
+    n, n_help, by, latest_ns = node.upto(now_ns)
+    shares = above({c: times / n_help for c, times in by.items()}, 0.05)
     intention = next(iter(shares), None)
     asked = node.question(intention, now_ns)
     text = f"Help was needed in {percent(n_help, n)} of {n} moments"
@@ -70,7 +70,7 @@ def _item(node: Node, now_ns: int) -> MemoryItem:
     return MemoryItem(
         text=text,
         score=n / (n + 4),
-        latest_source_ns=node.seen.latest(now_ns),
+        latest_source_ns=latest_ns,
         intention=intention,
         help=n_help / n,
         query=None if asked is None else asked[1],

@@ -6,14 +6,13 @@ transitions between consecutive apps. Kept as dictionaries of tallies (``memory.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from memory.base import memories
-from memory.graph_counts import N_KEYWORDS, Counts, Node, above, latest
+from memory.graph_counts import N_KEYWORDS, Counts, Node, above
 from memory.keywords import RULE
 from memory.past import CAPABILITIES, Entry, Remembered
 from memory.wording import estimate_tokens, one_line, percent
@@ -35,12 +34,16 @@ class Words:
     Attributes:
         chosen: the keywords, best first, whether the graph knows them or not.
         nodes: those that it knows, as of the moment asked about.
+        n: the most moments that one of them has.
+        latest_ns: when the newest moment of them became known.
         mean: mean over the keywords of their shares, for each intention.
         help_share: likewise of how often help was needed.
     """
 
     chosen: tuple[str, ...]
     nodes: dict[str, Node]
+    n: int
+    latest_ns: int
     mean: dict[str, float]
     help_share: float
 
@@ -103,7 +106,7 @@ class GraphMemory(Remembered):
         """The app's node in the first table in which it had been seen by then."""
         for table in tables:
             node = None if app is None else table.apps.get(app)
-            if node is not None and node.seen.upto(now_ns):
+            if node is not None and node.upto(now_ns)[0]:
                 return node
         return None
 
@@ -117,36 +120,38 @@ class GraphMemory(Remembered):
         chosen = tables[0].words.top(title, now_ns, N_KEYWORDS)
         nodes: dict[str, Node] = {}
         mean: dict[str, float] = {}
-        helped = 0.0
+        helped, most, latest_ns = 0.0, 0, 0
         for word in chosen:
             for table in tables:
                 node = table.keywords.get(word)
-                if node is None or not (n := node.seen.upto(now_ns)):
+                if node is None:
                     continue
-                n_help = node.helped.upto(now_ns)
-                if self._help_only and not n_help:
+                n, n_help, by, newest_ns = node.upto(now_ns)
+                whole = n_help if self._help_only else n
+                if not whole:
                     continue
+                latest_ns = newest_ns if not nodes else max(latest_ns, newest_ns)
                 nodes[word] = node
-                if n_help:
-                    helped += n_help / n
-                    for intention, share in node.shares(now_ns, n_help if self._help_only else n).items():
-                        mean[intention] = mean.get(intention, 0.0) + share
+                most = max(most, n)
+                helped += n_help / n
+                for intention, times in by.items():
+                    mean[intention] = mean.get(intention, 0.0) + times / whole
                 break
         if not nodes:
             return None
-        whole = len(chosen) if self._mean_of_all else len(nodes)
-        return Words(chosen, nodes, {c: total / whole for c, total in mean.items()}, helped / whole)
+        over = len(chosen) if self._mean_of_all else len(nodes)
+        return Words(chosen, nodes, most, latest_ns, {c: s / over for c, s in mean.items()}, helped / over)
 
     def _app_item(self, app: str | None, tables: Sequence[Counts], now_ns: int) -> MemoryItem | None:
         node = self.app(app, tables, now_ns)
         if node is None:
             return None
-        n, n_help = node.seen.upto(now_ns), node.helped.upto(now_ns)
-        shares = above(node.shares(now_ns, n_help), APP_SHARE)
+        n, n_help, by, latest_ns = node.upto(now_ns)
+        shares = above({c: times / n_help for c, times in by.items()}, APP_SHARE)
         text = f"In {one_line(app)} help was needed in {percent(n_help, n)} of {n} moments"
         if shares:
             text += f", then for: {_listed(shares)}"
-        return _item(text, n, n_help / n, shares, [node], now_ns)
+        return _item(text, n, latest_ns, n_help / n, shares, [node], now_ns)
 
     def _word_item(self, title: str | None, tables: Sequence[Counts], now_ns: int) -> MemoryItem | None:
         words = self.words(title, tables, now_ns)
@@ -160,8 +165,8 @@ class GraphMemory(Remembered):
         else:
             text = f"With {named} in the title help was needed in {percent(words.help_share)} of moments"
             text += f": {_listed(shares)}" if shares else ""
-        n = max(node.seen.upto(now_ns) for node in nodes)
-        return _item(text, n, words.help_share, shares or above(words.mean, 0.0), nodes, now_ns)
+        told = shares or above(words.mean, 0.0)
+        return _item(text, words.n, words.latest_ns, words.help_share, told, nodes, now_ns)
 
     def _next_item(self, app: str | None, tables: Sequence[Counts], now_ns: int) -> MemoryItem | None:
         for table in tables:
@@ -195,16 +200,16 @@ class GraphMemory(Remembered):
         self._users.pop(user, None)
 
     def _replay(self, *users: str) -> None:
-        """Where counts are shared, what one user takes back changes them: all pasts are replayed, in order of time."""
+        """Where counts are shared, what one user takes back changes them: all pasts are replayed, as they arrived."""
         if self._scope == "user":
             super()._replay(*users)
             return
         self._users.clear()
         self._everybody = Counts()
-        pasts = [list(entries.values()) for entries in self._past.values()]
-        for entry in heapq.merge(*pasts, key=lambda e: e.event.end_ns):
-            self._observe(Entry(entry.event))
-        for entry in sorted((e for past in pasts for e in past if e.label is not None), key=lambda e: e.known_ns):
+        past = sorted((entry for entries in self._past.values() for entry in entries.values()), key=lambda e: e.n)
+        for entry in past:
+            self._observe(Entry(entry.event, n=entry.n))
+        for entry in sorted((e for e in past if e.label is not None), key=lambda e: e.known_ns):
             self._feedback(entry)
 
     def stats(self) -> dict[str, Any]:
@@ -227,7 +232,7 @@ def _short(intention: str) -> str:
 
 
 def _item(
-    text: str, n: int, help_share: float, shares: dict[str, float], nodes: Sequence[Node], now_ns: int
+    text: str, n: int, latest_ns: int, help_share: float, shares: dict[str, float], nodes: Sequence[Node], now_ns: int
 ) -> MemoryItem:
     intention = next(iter(shares), None)
     asked = [q for node in nodes if (q := node.question(intention, now_ns)) is not None]
@@ -235,7 +240,7 @@ def _item(
     return MemoryItem(
         text=text,
         score=n / (n + 4),
-        latest_source_ns=latest(nodes, now_ns),
+        latest_source_ns=latest_ns,
         intention=intention,
         help=help_share,
         query=None if query is None else query[1],

@@ -5,17 +5,18 @@ can be read as of the moment asked about, in whatever order things became known.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from memory.keywords import Tally, WordCounts
 from memory.past import Entry
 
-__all__ = ["N_KEYWORDS", "Counts", "Node", "above", "latest"]
+__all__ = ["N_KEYWORDS", "Counts", "Node", "above"]
 
 N_KEYWORDS = 5
 Asked = tuple[int, str]
+_NEVER = -(2**63)
 K = TypeVar("K")
 
 
@@ -24,20 +25,31 @@ class Node:
     """An app, a keyword or a user: in how many moments it was there, in how many help was needed, and for what.
 
     ``needs`` are the edges to the intentions. ``questions`` are the user's own, by intention, in order of instants.
+    ``n``, ``n_helped`` and ``n_for`` (by intention) are the newest counts as plain numbers: nearly every question is
+    about now, and is answered without looking at instants.
     """
 
     seen: Tally = field(default_factory=Tally)
     helped: Tally = field(default_factory=Tally)
     needs: dict[str, Tally] = field(default_factory=dict)
     questions: dict[str | None, list[Asked]] = field(default_factory=dict)
+    newest_ns: int = _NEVER
+    n: int = 0
+    n_helped: int = 0
+    n_for: dict[str, int] = field(default_factory=dict)
 
     def add(self, ns: int, helped: bool, intention: str | None, asked: Asked | None) -> None:
         """Count a moment whose label is known from ``ns`` on."""
         self.seen.add(ns)
+        self.n += 1
+        if ns > self.newest_ns:
+            self.newest_ns = ns
         if not helped:
             return
         self.helped.add(ns)
+        self.n_helped += 1
         if intention is not None:
+            self.n_for[intention] = self.n_for.get(intention, 0) + 1
             tally = self.needs.get(intention)
             if tally is None:
                 tally = self.needs[intention] = Tally()
@@ -49,18 +61,17 @@ class Node:
             else:
                 insort(told, asked, key=_instant)
 
-    def shares(self, now_ns: int, whole: int) -> dict[str, float]:
-        """Share of each intention in ``whole`` moments; those that had not come up by then are left out."""
-        if not whole:
-            return {}
-        if self.seen.upto(now_ns) == len(self.seen):  # nothing came later: the usual case, without looking at instants
-            return {c: len(tally) / whole for c, tally in self.needs.items()}
-        return {c: n / whole for c, tally in self.needs.items() if (n := tally.upto(now_ns))}
-
-    def help_share(self, now_ns: int) -> float | None:
-        """``P_help``: share of its moments in which help was needed; None if there were none by then."""
+    def upto(self, now_ns: int) -> tuple[int, int, dict[str, int], int]:
+        """Moments, moments with help, those by intention (not to be changed), and when the newest became known, as of
+        ``now_ns``; no moments, and the rest means nothing.
+        """
+        if self.newest_ns <= now_ns:
+            return self.n, self.n_helped, self.n_for, self.newest_ns
         n = self.seen.upto(now_ns)
-        return self.helped.upto(now_ns) / n if n else None
+        if not n:
+            return 0, 0, {}, _NEVER
+        by = {c: times for c, tally in self.needs.items() if (times := tally.upto(now_ns))}
+        return n, self.helped.upto(now_ns), by, self.seen[n - 1]
 
     def question(self, intention: str | None, now_ns: int) -> Asked | None:
         """The latest question asked by then for this intention, with its instant."""
@@ -146,8 +157,3 @@ def _tally(tallies: dict[K, Tally], key: K) -> Tally:
     if tally is None:
         tally = tallies[key] = Tally()
     return tally
-
-
-def latest(nodes: Iterable[Node], now_ns: int) -> int:
-    """When the newest moment behind some nodes became known."""
-    return max((node.seen.latest(now_ns) or 0 for node in nodes), default=0)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from xml.sax.saxutils import escape
 
-from memory.graph_counts import Counts, Node
+from memory.graph_counts import Counts
 
 __all__ = ["FORMATS", "Edge", "GraphData", "Vertex", "cypher", "graph_data", "graphml", "node_link", "tables"]
 
@@ -101,13 +101,12 @@ def graph_data(counts: Counts, now_ns: int) -> GraphData:
     for kind, table in (("user", counts.users), ("app", counts.apps), ("keyword", counts.keywords)):
         for name in sorted(table):
             node = table[name]
-            n = node.seen.upto(now_ns)
+            n, helped, by, _ = node.upto(now_ns)
             if not n:
                 continue
-            helped = node.helped.upto(now_ns)
             here = names.id(kind, name)
             nodes.append(Vertex(here, kind, writable(name), n, helped))
-            for intention, times in sorted(_needed(node, now_ns)):
+            for intention, times in sorted(by.items()):
                 whole = n if kind == "keyword" else helped
                 edges.append(Edge(here, names.id("intent", intention), "needed", times, times / whole))
                 intents[intention] += times if kind == "user" else 0
@@ -131,13 +130,6 @@ def graph_data(counts: Counts, now_ns: int) -> GraphData:
     ]
     nodes += [Vertex(names.id("intent", c), "intent", writable(c), intents[c], None) for c in sorted(intents)]
     return GraphData(tuple(nodes), tuple(edges))
-
-
-def _needed(node: Node, now_ns: int) -> Iterator[tuple[str, int]]:
-    for intention, tally in node.needs.items():
-        times = tally.upto(now_ns)
-        if times:
-            yield intention, times
 
 
 def graphml(graph: GraphData) -> str:

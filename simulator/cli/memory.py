@@ -188,8 +188,8 @@ def _words(graph: GraphMemory | None, user: str, title: str, now_ns: int) -> dic
     told: dict[str, dict[str, Any]] = {}
     for token, weight in tables[0].words.weights(title, now_ns).items():
         node = None if words is None else words.nodes.get(token)
-        n = 0 if node is None else node.seen.upto(now_ns)
-        share = None if node is None else node.help_share(now_ns)
+        n, n_help, _, _ = (0, 0, {}, 0) if node is None else node.upto(now_ns)
+        share = n_help / n if n else None
         told[token] = {"chosen": token in chosen, "weight": round(weight / 65536, 3), "moments": n, "help": share}
     return told
 
