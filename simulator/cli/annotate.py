@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from simulator.cli.parameters import switch
+from simulator.cli.parameters import AsJson, ModelUrl, switch
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError, UsageError
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["annotate", "sessions_at"]
 
-_Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
 _Modality = Literal["text", "image", "both"]
 
 
@@ -30,9 +29,7 @@ def annotate(
     *,
     model: Annotated[str | None, Parameter(help="The model to ask, as its server calls it.")] = None,
     rules: Annotated[bool, switch("No model: assistants known by application and title, for 30 s.")] = False,
-    base_url: Annotated[
-        str | None, Parameter(help="Its OpenAI-compatible server; default OPENAI_BASE_URL. The key: OPENAI_API_KEY.")
-    ] = None,
+    base_url: ModelUrl = None,
     modality: Annotated[
         _Modality, Parameter(help="What is shown of a screenshot: its text (recorded, or by OCR), the image, or both.")
     ] = "text",
@@ -52,7 +49,7 @@ def annotate(
     apply: Annotated[
         bool, switch("Copy what is said into empty columns of the events, so that it becomes the truth of runs.")
     ] = False,
-    json: _Json = False,
+    json: AsJson = False,
 ) -> int:
     """Say what events were about, by a model or rules.
 

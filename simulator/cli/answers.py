@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson, JudgeTimeout, ModelUrl
 from simulator.cli.proposing import (
     RATES,
     AtOnce,
-    BaseUrl,
     JudgeModel,
     Kept,
-    Timeout,
     asked_judge,
     rates,
     table,
@@ -43,15 +42,13 @@ def answers(
         Path | None, Parameter(help='Verdicts, JSON lines {"model", "file", "index", "judgement": "accepted"}.')
     ] = None,
     judge_model: JudgeModel = None,
-    base_url: BaseUrl = None,
-    timeout: Timeout = "60s",
+    base_url: ModelUrl = None,
+    timeout: JudgeTimeout = "60s",
     at_once: AtOnce = 4,
     kept: Kept = None,
     only: Annotated[list[str] | None, Parameter(help="Only this model's answers; may be given several times.")] = None,
     results: Annotated[Path | None, Parameter(help="A folder of published tables (.csv) to hold them against.")] = None,
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Count and judge model answers that ProactiveBench stored.
 

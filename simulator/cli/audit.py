@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from simulator.cli.annotate import sessions_at
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError, UsageError
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["audit"]
 
-_Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
 _COLUMNS = ("session", "event", "at_s", "seconds", "app", "title", "pictures", "assistance", "intention")
 _NEEDED = ("session", "event", "assistance", "intention")
 
@@ -35,7 +35,7 @@ def audit(
     questions: Annotated[Path | None, Parameter(help="Write what is to be answered into this CSV, and end.")] = None,
     rater: Annotated[str, Parameter(help="Who answers.")] = "person",
     seed: Annotated[int, Parameter(help="Of the draw.")] = 0,
-    json: _Json = False,
+    json: AsJson = False,
 ) -> int:
     """Ask a person about annotated events, and say how far they agree with the annotator.
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson
+
 __all__ = ["compare"]
 
 
@@ -24,9 +26,7 @@ def compare(
     force: Annotated[
         bool, Parameter(help="Compare runs that should not be compared; every line says so.", negative="")
     ] = False,
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Compare runs session by session: differences, intervals, tests, which sessions make them."""
     from simulator.cli.comparison import tell  # what compares is imported when something is, not for --help

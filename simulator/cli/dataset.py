@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError, UsageError
 from simulator.core.faults import told
@@ -55,7 +56,6 @@ dataset.command("simulator.cli.release:release", name="release", help="Make a se
 dataset.command("simulator.cli.submission:submission", name="submission", help="Write a run as PIRA-Bench takes it.")
 dataset.command("simulator.cli.noise:noise", name="noise", help="Put noise into scenarios, beside clean twins.")
 
-_Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
 _Paths = Annotated[list[Path], Parameter(help="Sessions, scenario files, scenario folders, or folders of many.")]
 if TYPE_CHECKING:
     _Format = str
@@ -96,7 +96,7 @@ def import_foreign(
     ] = None,
     videos: Annotated[Path | None, Parameter(help="For streamingbench: the folder with the videos.")] = None,
     truth: Annotated[Path | None, Parameter(help="For pira: true intents, in the form of a submission.")] = None,
-    json: _Json = False,
+    json: AsJson = False,
 ) -> int:
     """Turn what others recorded into sessions and ready scenarios, one user a folder.
 
@@ -136,7 +136,7 @@ def import_foreign(
 
 
 @dataset.command
-def check(paths: _Paths, /, *, json: _Json = False) -> int:
+def check(paths: _Paths, /, *, json: AsJson = False) -> int:
     """List every fault of recorded sessions and scenarios, with counts and examples; nothing is changed.
 
     Exit code 2 if anything is damaged.

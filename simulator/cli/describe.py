@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, counted, plain
 from simulator.core.errors import Exit, InputError, UsageError
 
@@ -37,9 +38,7 @@ def describe(
     ] = "luminance",
     window: Annotated[str, Parameter(help="With --pictures: how far to look back.")] = "5min",
     timezone: Annotated[str, Parameter(help="IANA zone in which weekdays and hours of event tables are told.")] = "UTC",
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Say in numbers and figures what recordings hold.
 

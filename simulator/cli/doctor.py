@@ -14,13 +14,14 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires, version
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from cyclopts import App, Parameter
+from cyclopts import App
 
 from simulator.cli import guard
 from simulator.cli.live import LiveOptions
 from simulator.cli.options import ModelOptions
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, UsageError
 from simulator.core.types import MS
@@ -59,11 +60,9 @@ doctor.command(
     help="Try a memory on every rule that a memory must keep to.",
 )
 
-_Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
-
 
 @doctor.default
-def machine(*, json: _Json = False) -> int:
+def machine(*, json: AsJson = False) -> int:
     """Look at this machine and say what works.
 
     Takes about a second, changes nothing, asks no network. Exit code 1 if something is missing that proact needs.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from simulator.cli.doctor import Finding, tell
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice
 from simulator.core.errors import UsageError
 
@@ -27,9 +28,7 @@ def agent(
     ] = None,
     token: Annotated[str | None, Parameter(help="The environment variable that holds the token to send.")] = None,
     limit: Annotated[str, Parameter(help="How long one decision may take.")] = "60s",
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Try an agent in another process on all that a run asks of it.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, UsageError
 
@@ -26,9 +27,7 @@ def try_rules(
     title: Annotated[str | None, Parameter(help="The title of a window.")] = None,
     window_class: Annotated[str | None, Parameter(help="The platform's class of a window.")] = None,
     now: Annotated[bool, Parameter(help="All windows that are on the screen now.", negative="")] = False,
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Say what exclusion rules make of a window.
 

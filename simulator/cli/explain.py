@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson, JudgeTimeout, ModelUrl
 from simulator.cli.score import a_judge
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, UsageError, nearest, quote
-from simulator.play.scoring import Opened, open_folder
 
 if TYPE_CHECKING:
     from scorers.base import Unit
     from scorers.explaining import Told
+    from simulator.play.scoring import Opened
 
 __all__ = ["explain"]
 
@@ -32,19 +33,17 @@ def explain(
     matcher: Annotated[str, Parameter(help="What makes content right: category, embedding>=0.8, judge.")] = "category",
     truth: Annotated[Path | None, Parameter(help="A scenario whose truth counts instead.")] = None,
     judge_model: Annotated[str | None, Parameter(help="The model behind --matcher judge.")] = None,
-    judge_base_url: Annotated[
-        str | None, Parameter(help="Its OpenAI-compatible server; default OPENAI_BASE_URL. The key: OPENAI_API_KEY.")
-    ] = None,
-    judge_timeout: Annotated[str, Parameter(help="Of one of its answers, with all retries.")] = "60s",
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    judge_base_url: ModelUrl = None,
+    judge_timeout: JudgeTimeout = "60s",
+    json: AsJson = False,
 ) -> int:
     """Say of each offer and each need of a run why it counted as it did.
 
     Of a run of protocol moments: of each moment; of a trajectory: of each intent, true or predicted. The classes are
     those of scores.json. Words of the user and of the agent are shown, and kept nowhere.
     """
+    from simulator.play.scoring import open_folder  # --help does without
+
     voice = Voice(as_json=json)
     with a_judge(run, judge_model, judge_base_url, judge_timeout, voice) as judge:
         opened = open_folder(run, gate, truth=truth, judge=judge)

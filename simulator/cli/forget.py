@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, ProactError, UsageError
 
@@ -38,9 +39,7 @@ def forget(
     ] = None,
     dry_run: Annotated[bool, Parameter(help="Only say what would go.", negative="")] = False,
     yes: Annotated[bool, Parameter(help="Do not ask.", negative="")] = False,
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Forget a user: recordings, history, and the words in run logs.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, counted, plain
 from simulator.core.errors import Exit, UsageError, quote
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from simulator.workload.making import Generated, User
 
 __all__ = ["generate"]
-
-_Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
 
 
 def generate(
@@ -37,11 +36,12 @@ def generate(
         Literal["none", "few", "all"], Parameter(help="No pictures, one a window, or one a row.")
     ] = "none",
     size: Annotated[str, Parameter(help="Of the pictures, in pixels.")] = "1920x1080",
-    json: _Json = False,
+    json: AsJson = False,
 ) -> int:
     """Make up users with known habits: sessions, scenarios, histories.
 
-    All of it is clearly labelled synthetic: nobody in it exists. It is for tests of size and of memories, and for nothing that is said of people.
+    All of it is clearly labelled synthetic: nobody in it exists. It is for tests of size and of memories, and for
+    nothing that is said of people.
     """
     from simulator.workload.making import generate as make
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson, JudgeTimeout, ModelUrl
 from simulator.cli.proposing import (
     AtOnce,
-    BaseUrl,
     JudgeModel,
     Kept,
-    Timeout,
     asked_judge,
     table,
 )
@@ -37,19 +36,17 @@ def judge_cases(
         Path | None, Parameter(help='A judge\'s verdicts, JSON lines {"line": 1, "judgement": "accepted"}.')
     ] = None,
     judge_model: JudgeModel = None,
-    base_url: BaseUrl = None,
-    timeout: Timeout = "60s",
+    base_url: ModelUrl = None,
+    timeout: JudgeTimeout = "60s",
     at_once: AtOnce = 4,
     kept: Kept = None,
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Score a judge of proposals on labelled cases.
 
-    True is what most of the people asked said; positive is what they accepted. Beside the judge stand judges that look at nothing: one that accepts all, one that
-    rejects all, one that accepts every proposal and no silence, and the other way round. A case without a verdict
-    counts as wrong, and is counted.
+    True is what most of the people asked said; positive is what they accepted. Beside the judge stand judges that look
+    at nothing: one that accepts all, one that rejects all, one that accepts every proposal and no silence, and the
+    other way round. A case without a verdict counts as wrong, and is counted.
     """
     if verdicts is not None and judge_model is not None:
         raise UsageError("verdicts come from --verdicts or from --judge-model, not from both")

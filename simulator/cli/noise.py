@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, counted, plain
 from simulator.core.errors import Exit
 
@@ -41,9 +42,7 @@ def noise(
     spare_windows: Annotated[
         bool, Parameter(help="No noise inside windows of need; they keep their length.", negative="")
     ] = False,
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Put noise into scenarios, beside clean twins.
 

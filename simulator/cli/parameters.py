@@ -5,9 +5,11 @@ Imported by name where options are, since the annotations of a command are evalu
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from cyclopts import Parameter
 
-__all__ = ["option", "switch"]
+__all__ = ["AsJson", "JudgeTimeout", "ModelUrl", "option", "switch"]
 
 
 def option(help_: str) -> Parameter:
@@ -18,3 +20,12 @@ def option(help_: str) -> Parameter:
 def switch(help_: str) -> Parameter:
     """An option that is there or not; there is no ``--no-…`` of it."""
     return Parameter(help=help_, negative="")
+
+
+AsJson = Annotated[bool, switch("One JSON record a line on stdout, the last one 'done'.")]
+"""Of every command that has something to tell."""
+ModelUrl = Annotated[
+    str | None, option("Its OpenAI-compatible server; default OPENAI_BASE_URL. The key: OPENAI_API_KEY.")
+]
+JudgeTimeout = Annotated[str, option("Of one of its answers, with all retries.")]
+"""Of a model that judges, named by the option before them."""

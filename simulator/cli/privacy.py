@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError, UsageError
 
@@ -22,7 +23,6 @@ __all__ = ["privacy"]
 
 privacy = App(name="privacy", help="Find, redact and review what is private in recorded sessions.")
 
-_Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
 _Sessions = Annotated[list[Path], Parameter(help="Recorded sessions that are closed.")]
 _KEYS = "r retain, b fill what was found (or all), d delete, s skip, u undo, c carry out and end, q leave"
 
@@ -48,7 +48,7 @@ def scan(
     ] = False,
     again: Annotated[bool, Parameter(help="Look also at pictures that were looked at before.", negative="")] = False,
     jobs: Annotated[int | None, Parameter(help="Pictures at once; default: one a processor.")] = None,
-    json: _Json = False,
+    json: AsJson = False,
 ) -> int:
     """Find what is private on the pictures of recorded sessions and fill it, for good.
 
@@ -96,7 +96,7 @@ def review(
     neighbours: Annotated[
         bool, Parameter(help="Pictures nearly the same as a deleted one go with it.", negative="")
     ] = False,
-    json: _Json = False,
+    json: AsJson = False,
 ) -> int:
     """Decide about single pictures: retain, blur, delete; in the terminal, or by files.
 
@@ -136,7 +136,7 @@ def review(
 
 
 @privacy.command
-def status(sessions: _Sessions, /, *, json: _Json = False) -> int:
+def status(sessions: _Sessions, /, *, json: AsJson = False) -> int:
     """Say how many pictures of recorded sessions are unreviewed, passed, redacted or deleted; nothing is changed."""
     from simulator.privacy.standing import standing
 

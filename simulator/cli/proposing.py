@@ -17,13 +17,9 @@ if TYPE_CHECKING:
     from scorers.compat.proactivebench import Counts
     from simulator.annotate.proposals import Proposal, Proposals
 
-__all__ = ["RATES", "AtOnce", "BaseUrl", "JudgeModel", "Kept", "Timeout", "asked_judge", "rates", "table"]
+__all__ = ["RATES", "AtOnce", "JudgeModel", "Kept", "asked_judge", "rates", "table"]
 
 JudgeModel = Annotated[str | None, Parameter(help="The model to ask for verdicts, as its server calls it.")]
-BaseUrl = Annotated[
-    str | None, Parameter(help="Its OpenAI-compatible server; default OPENAI_BASE_URL. The key: OPENAI_API_KEY.")
-]
-Timeout = Annotated[str, Parameter(help="Of one of its answers, with all retries.")]
 AtOnce = Annotated[int, Parameter(help="Questions at a time.")]
 Kept = Annotated[Path | None, Parameter(help="Keep verdicts in this file, so that the same is not asked twice.")]
 RATES = ("recall", "precision", "accuracy", "false_alarm", "f1")

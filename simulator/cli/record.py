@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, Token
 
-from simulator.cli.parameters import option, switch
+from simulator.cli.parameters import AsJson, option, switch
 from simulator.core.errors import UsageError
 
 __all__ = ["Options", "new_folder", "record"]
@@ -38,7 +38,7 @@ class Options:
         str | None, option("Address and model that look at pictures: http://127.0.0.1:8000/v1,qwen.")
     ] = None
     yes: Annotated[bool, switch("What is recorded has been read: do not ask.")] = False
-    json: Annotated[bool, switch("One JSON record a line on stdout, the last one 'done'.")] = False
+    json: AsJson = False
 
 
 def new_folder(kind: type, words: Sequence[Token]) -> Path:

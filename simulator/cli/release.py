@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit
 
@@ -41,9 +42,7 @@ def release(
     user: Annotated[str, Parameter(help="The name that stands for the user's.")] = "participant",
     licence: Annotated[Path | None, Parameter(help="File with the terms; default: those of the tier.")] = None,
     rules: Annotated[Path | None, Parameter(help="A file of more rules for texts.")] = None,
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Make a session ready to be passed on.
 

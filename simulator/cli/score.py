@@ -14,6 +14,7 @@ from simulator.cli.speak import Voice, plain
 from simulator.core.durations import parse_duration, show_duration
 from simulator.core.errors import Exit, UsageError
 from simulator.core.types import SECOND
+from simulator.timing.clock import real_ns
 
 if TYPE_CHECKING:
     from scorers.judge import Judge
@@ -119,8 +120,6 @@ class _Asking:
 
     def __call__(self, n_asked: int, n_failed: int) -> None:
         """See ``scorers.judge.Judge``."""
-        from simulator.timing.clock import real_ns
-
         said = f"judge: question {n_asked}" + (f", {n_failed} before it without an answer" if n_failed else "")
         self.bar.update(self._task, description=said, visible=True)
         now = real_ns()

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, counted, missed, plain
 from simulator.core.errors import Exit
 from simulator.core.sizes import show_size
@@ -17,7 +18,6 @@ from simulator.timing.clock import real_ns
 __all__ = ["compact", "status"]
 
 _TELL_NS = 10 * SECOND  # how often a sentence is told where no line can be drawn
-_Json = Annotated[bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")]
 _STATES = {
     "recording": "being recorded",
     "paused": "being recorded, and paused",
@@ -28,7 +28,7 @@ _STATES = {
 }
 
 
-def status(folder: Annotated[Path, Parameter(help="A session, running or not.")], /, *, json: _Json = False) -> int:
+def status(folder: Annotated[Path, Parameter(help="A session, running or not.")], /, *, json: AsJson = False) -> int:
     """Say how a recording is doing.
 
     Whether anybody still records, the last tick's age, rows, gaps, size. Nothing is changed.
@@ -44,7 +44,7 @@ def status(folder: Annotated[Path, Parameter(help="A session, running or not.")]
 
 
 def compact(
-    folder: Annotated[Path, Parameter(help="A session that nobody records.")], /, *, json: _Json = False
+    folder: Annotated[Path, Parameter(help="A session that nobody records.")], /, *, json: AsJson = False
 ) -> int:
     """Make a session smaller, pixels unchanged.
 

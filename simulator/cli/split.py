@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson, switch
 from simulator.cli.speak import Voice, counted, plain
 from simulator.core.errors import Exit, InputError, UsageError
 
@@ -22,10 +23,6 @@ _SHOWN = 20
 _REPEATED = {"query": "question", "picture": "picture"}
 
 
-def _switch(help_: str) -> Parameter:
-    return Parameter(help=help_, negative="")
-
-
 def split(
     src: Annotated[Path, Parameter(help="A session, a scenario, or a folder of many; with --check: what was split.")],
     out: Annotated[Path | None, Parameter(help="The folder that gets histories and scenarios, by user.")] = None,
@@ -34,12 +31,12 @@ def split(
     by: Annotated[Literal["time"], Parameter(help="What is early is history, what is late is evaluated.")] = "time",
     history: Annotated[float, Parameter(help="Share of each user's recorded time that becomes history.")] = 0.7,
     validation: Annotated[float, Parameter(help="Share behind it for choosing settings; the rest is evaluated.")] = 0.0,
-    check: Annotated[bool, _switch("Split nothing: look whether what is evaluated stands in the history.")] = False,
+    check: Annotated[bool, switch("Split nothing: look whether what is evaluated stands in the history.")] = False,
     allow_repeats: Annotated[
-        bool, _switch("With --check: count questions and pictures that come twice, instead of refusing them.")
+        bool, switch("With --check: count questions and pictures that come twice, instead of refusing them.")
     ] = False,
-    pictures: Annotated[bool, _switch("With --check: also count near duplicates across the cut (decodes).")] = False,
-    json: Annotated[bool, _switch("One JSON record a line on stdout, the last one 'done'.")] = False,
+    pictures: Annotated[bool, switch("With --check: also count near duplicates across the cut (decodes).")] = False,
+    json: AsJson = False,
 ) -> int:
     """Split users' time into history and evaluation; check a split.
 

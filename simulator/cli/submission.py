@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, counted, plain
 from simulator.core.errors import Exit, UsageError, quote
 
@@ -30,9 +31,7 @@ def submission(
     partial: Annotated[
         bool, Parameter(help="Write it although samples are missing, and say which.", negative="")
     ] = False,
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    json: AsJson = False,
 ) -> int:
     """Write a run as PIRA-Bench takes it.
 
