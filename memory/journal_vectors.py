@@ -273,7 +273,7 @@ def _store(folder: Path, shelf: Shelf, shift_ns: int) -> None:
         told=np.array([e.label is not None for e in shelf.entries], dtype=bool),
         order=order,
         starts=np.concatenate([[0], np.cumsum(np.bincount(row_of, minlength=n))]),
-        centres=np.array([x.centres for x in lists], dtype=np.float32).reshape(len(lists), -1, index.dimension),
+        centres=np.array([x.centres for x in lists], dtype=np.float32),
         list_starts=np.array([x.starts for x in lists], dtype=np.int32),
         list_order=np.array([x.order for x in lists], dtype=np.int32),
         digests=np.frombuffer(b"".join(_digest(t) for t in shelf.texts), dtype=np.uint8).reshape(n, 16),

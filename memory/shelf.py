@@ -72,10 +72,8 @@ class Documents:
                 last = score
             if len(hits) >= k or near.whole:
                 return sorted(hits, reverse=True)[:k]
-            # Texts whose every version was replaced leave room for others. Through lists they are not looked for
-            # further: whatever was not looked at there could be nearer.
-            whole = whole or 4 * wide > 64 * k
-            wide *= 4
+            # Texts whose every version was replaced leave room for others: then everything is looked at.
+            wide, whole = 4 * wide, True
 
     def _newest(self, row: int, score: float, k: int, now_ns: int) -> list[Hit]:
         versions = self.versions(row)
