@@ -32,6 +32,10 @@ __all__ = [
 ]
 
 _OURS = (
+    "memory.adapters.graphiti",
+    "memory.adapters.http",
+    "memory.adapters.letta",
+    "memory.adapters.mem0",
     "memory.controls",
     "memory.class_prior",
     "memory.graph",

@@ -18,6 +18,7 @@ from simulator.core.types import Event, Label, MemoryItem, Query
 __all__ = ["Threaded"]
 
 T = TypeVar("T")
+CLOSE_S = 4.0  # less than a run waits for a close
 Job = tuple[Callable[[], Any], "Future[Any]"]
 
 
@@ -87,10 +88,18 @@ class Threaded:
         self._needed("load")(folder)
 
     def close(self) -> None:
-        """End the thread once its current call returns."""
-        if self._thread is not None:
-            self._jobs.put(None)
-            self._thread = None
+        """Let the object close, in its thread, and end that once its current call returns; wait a little for it."""
+        close, thread, self._thread = trait(self._plain, "close"), self._thread, None
+        if thread is None:
+            if callable(close):
+                close()
+            return
+        closed: Future[Any] = Future()
+        if callable(close):
+            self._jobs.put((close, closed))
+        self._jobs.put(None)
+        if callable(close) and (self._stuck is None or self._stuck.done()):
+            closed.result(CLOSE_S)
 
     def _needed(self, name: str) -> Callable[..., Any]:
         method: Callable[..., Any] | None = getattr(self._plain, name, None)

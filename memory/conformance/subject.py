@@ -106,12 +106,17 @@ class Subject:
     def close(self) -> None:
         """Let all memories go that were made."""
         for memory in self._made:
-            with contextlib.suppress(Exception):  # what a memory does when it is let go has no rule
-                close = trait(memory, "close")
-                ended = close() if close is not None else None
-                if asyncio.iscoroutine(ended):
-                    self.run(ended)
+            self.let_go(memory, self.run)
         self._runner.close()
+
+    @staticmethod
+    def let_go(memory: Any, run: Callable[[Coroutine[Any, Any, Any]], Any] = asyncio.run) -> None:
+        """Have a memory close; what it does then has no rule."""
+        with contextlib.suppress(Exception):
+            close = trait(memory, "close")
+            ended = close() if close is not None else None
+            if asyncio.iscoroutine(ended):
+                run(ended)
 
     def filled(self, pairs: Pairs) -> Memory:
         """A new one that was told this past."""

@@ -45,7 +45,7 @@ def memory(
 def _findings(maker: Any, limit_s: float) -> Iterator[Finding]:
     """One after the other, as they are made."""
     from memory.conformance import examine
-    from memory.conformance.subject import USER
+    from memory.conformance.subject import USER, Subject
     from simulator.core.intentions import INTENTIONS
     from simulator.core.types import SECOND
     from simulator.session.truth import Truth
@@ -54,6 +54,7 @@ def _findings(maker: Any, limit_s: float) -> Iterator[Finding]:
     if maker.sees_truth:
         given["truth"] = Truth("doctor", USER, SECOND)
     first = maker.make(**given)  # what cannot be made at all is a fault of the call
+    Subject.let_go(first)
     yield Finding("made", "ok", f"{maker.text} is a memory: {type(getattr(first, 'plain', first)).__name__}")
     for checked in examine(lambda: maker.make(**given), limit_s):
         yield Finding(checked.name, checked.state, checked.said)

@@ -58,7 +58,7 @@ WAYS: dict[str, tuple[str, ...]] = {
     "simulator.sweep": ANYTHING,
     "simulator.web": ANYTHING,
     "simulator.cli": ANYTHING,
-    "memory": ("simulator.core", "simulator.endpoint"),
+    "memory": ("simulator.core", "simulator.timing", "simulator.endpoint"),
     "agents": ("simulator.core", "simulator.screen", "simulator.endpoint", "memory.base"),
     "scorers": (
         "simulator.core",

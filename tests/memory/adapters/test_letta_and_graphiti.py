@@ -1,0 +1,167 @@
+"""``letta`` and ``graphiti`` on stubs in the form of their documented interfaces. Neither ran against a real server."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from memory.adapters.graphiti import GraphitiMemory
+from memory.adapters.letta import LettaMemory
+from memory.adapters.wire import ServerError
+from memory.conformance import past, query
+from tests.conformance.memory_conformance import MemoryConformance
+
+
+class Stub:
+    """A server in the form of both: agents with passages, groups with messages, words as likeness."""
+
+    def __init__(self) -> None:
+        self.agents: dict[str, dict[str, dict[str, Any]]] = {}
+        self.groups: dict[str, list[dict[str, Any]]] = {}
+        self.calls: list[str] = []
+        self.n = 0
+        stub = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def do(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"null")
+                parts = urlsplit(self.path)
+                status, said = stub.answer(self.command, parts.path, parse_qs(parts.query), body)
+                told = json.dumps(said).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(told)))
+                self.end_headers()
+                self.wfile.write(told)
+
+            do_GET = do_POST = do_DELETE = do
+
+            def log_message(self, *_: Any) -> None: ...
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def answer(self, method: str, path: str, asked: dict[str, list[str]], body: Any) -> tuple[int, Any]:
+        self.n += 1
+        self.calls.append(f"{method} {re.sub(r'(agent|passage|proact)-[^/]+', '*', path)}")
+        if method == "POST" and path == "/v1/agents/":
+            self.agents[f"agent-{self.n}"] = {}
+            return 200, {"id": f"agent-{self.n}", **body}
+        if found := re.fullmatch(r"/v1/agents/(agent-\d+)", path):
+            del self.agents[found[1]]
+            return 200, {}
+        if found := re.fullmatch(r"/v1/agents/(agent-\d+)/archival-memory(?:/(.+))?", path):
+            passages = self.agents[found[1]]
+            if method == "DELETE":
+                del passages[found[2]]
+                return 200, None
+            if method == "POST":
+                passages[f"passage-{self.n}"] = {"id": f"passage-{self.n}", **body}
+                return 200, [passages[f"passage-{self.n}"]]
+            known = [p for p in passages.values() if p["created_at"] < asked["end_datetime"][0]]
+            known.sort(key=lambda p: (-_alike(p["text"], asked["query"][0]), p["id"]))
+            hits = [
+                {"id": p["id"], "content": p["text"], "timestamp": p["created_at"], "tags": p["tags"]} for p in known
+            ]
+            return 200, {"count": len(hits), "results": hits[: int(asked["top_k"][0])]}
+        if (method, path) == ("POST", "/messages"):
+            self.groups.setdefault(body["group_id"], []).extend(body["messages"])
+            return 202, {"message": "Messages added to processing queue", "success": True}
+        if (method, path) == ("POST", "/search"):
+            told = [m for group in body["group_ids"] for m in self.groups.get(group, [])]
+            told.sort(key=lambda m: -_alike(m["content"], body["query"]))
+            facts = [{"uuid": m["name"], "name": "DID", "fact": m["content"], "valid_at": m["timestamp"],
+                      "invalid_at": None, "created_at": m["timestamp"], "expired_at": None} for m in told]  # fmt: skip
+            return 200, {"facts": facts[: body["max_facts"]]}
+        if method == "DELETE" and path.startswith("/group/"):
+            self.groups.pop(path.removeprefix("/group/"), None)
+            return 200, {"message": "Group deleted", "success": True}
+        return 404, {"detail": "Not Found"}
+
+
+def _alike(one: str, other: str) -> int:
+    return len(set(re.findall(r"\w+", one)) & set(re.findall(r"\w+", other)))
+
+
+@pytest.fixture(scope="module")
+def stub() -> Iterator[Stub]:
+    made = Stub()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+class TestLettaConforms(MemoryConformance):
+    @pytest.fixture(autouse=True)
+    def _stub(self, stub: Stub) -> None:
+        self.url = stub.url
+
+    def make(self) -> Any:
+        return LettaMemory(self.url)
+
+
+class TestGraphitiConforms(MemoryConformance):
+    @pytest.fixture(autouse=True)
+    def _stub(self, stub: Stub) -> None:
+        self.url = stub.url
+
+    def make(self) -> Any:
+        return GraphitiMemory(self.url)
+
+    # Its facts are a model's: a later one is to contradict an earlier one, and none is taken back.
+    test_a_corrected_label_takes_the_place_of_the_first = None
+
+
+def test_a_letta_server_gets_the_documented_calls_and_nothing_stays_there() -> None:
+    stub, pairs = Stub(), past(4)
+    memory = LettaMemory(stub.url)
+    for event, label in pairs:
+        memory.feedback(event, label)
+    items = memory.recall(query(pairs[1][0], pairs[-1][0].end_ns), 2, None)
+    assert [len(items), items[0].source_event_ids] == [2, ("ada-s1/1",)]
+    memory.close()
+    assert stub.agents == {}
+    assert list(dict.fromkeys(stub.calls)) == [
+        "POST /v1/agents/",
+        "POST /v1/agents/*/archival-memory",
+        "GET /v1/agents/*/archival-memory/search",
+        "DELETE /v1/agents/*",
+    ]
+    stub.server.shutdown()
+    stub.server.server_close()
+
+
+def test_facts_of_graphiti_are_texts_that_name_no_events() -> None:
+    stub, pairs = Stub(), past(4)
+    memory = GraphitiMemory(stub.url)
+    for event, label in pairs:
+        memory.feedback(event, label)
+    items = memory.recall(query(pairs[1][0], pairs[1][0].end_ns), 5, None)
+    assert len(items) == 2  # the two later ones are held for valid later
+    assert {i.source_event_ids for i in items} == {()}
+    memory.close()
+    assert stub.groups == {}
+    stub.server.shutdown()
+    stub.server.server_close()
+
+
+def test_a_server_of_another_version_is_told_from_one_that_is_not_there() -> None:
+    stub = Stub()
+    stub.answer = lambda *_: (200, {"detail": "all different"})  # type: ignore[method-assign]
+    memory = LettaMemory(stub.url)
+    event, label = past(1)[0]
+    with pytest.raises(ServerError, match=r"an agent has no 'id': is it another version\?"):
+        memory.feedback(event, label)
+    memory.close()
+    stub.server.shutdown()
+    stub.server.server_close()
