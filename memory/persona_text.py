@@ -53,7 +53,7 @@ def told(
     """The numbers of a cluster in words.
 
     Args:
-        moments: all of the cluster's.
+        moments: all of the cluster's, in the order in which they became known.
         helped: whether help was needed in them.
         n_kind: moments of that kind in all.
         like: share of help among the moments like these, of either kind, and how many those are.
@@ -63,9 +63,9 @@ def told(
     needs = Counter(one.intention for one in labels if one.help and one.intention is not None)
     ordered = tuple(sorted(needs, key=lambda c: (-needs[c], c)))
     intention = ordered[0] if ordered else None
-    asked = sorted((m for m in moments if m.label is not None and m.label.query), key=lambda m: -m.known_ns)
-    fitting = [m.label.query for m in asked if m.label is not None and m.label.intention == intention]
-    query = fitting[0] if fitting else None
+    asked = [(one.query, one.intention) for one in reversed(labels) if one.query]
+    query = next((question for question, need in asked if need == intention), None)
+    another = next((question for question, _ in asked if question != query), None)
 
     share, n_like = like
     head = f"Moments {'with' if helped else 'without'} help needed ({len(moments)})"
@@ -79,7 +79,8 @@ def told(
         others = ", ".join(f"{clipped(c, 12)} {percent(needs[c], len(labels))}" for c in ordered[1:4])
         more.append(f"Other needs here: {others}.")
     more += [f"What happened: {clipped(text, 30)}" for text in summaries[:2]]
-    more += [f"Also asked: “{clipped(one.label.query, 20)}”." for one in asked[1:2] if one.label and one.label.query]
+    if another is not None:
+        more.append(f"Also asked: “{clipped(another, 20)}”.")
     more += _habits(moments, n_kind, "with" if helped else "without")
     if len(moments) < _FEW:
         more.append("Few moments are behind this.")

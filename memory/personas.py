@@ -141,10 +141,12 @@ class PersonaMemory(Remembered):
         """Build what is due; the first time also all that is known, to be seen at once. Safe beside other calls."""
         if self._begun_ns is None:
             self._begun_ns = now_ns
-            for plan in self._plans.values():
-                plan.settle(now_ns)
+            for known in self._plans.values():
+                known.settle(now_ns)
         for user in sorted(self._plans):
-            plan = self._plans[user]
+            plan = self._plans.get(user)
+            if plan is None:  # its past is being replayed beside this, and then asks for upkeep again
+                continue
             if not plan.due:  # nothing to read yet: the first ones need not wait for ``refresh`` labels
                 plan.settle(now_ns)
             due = plan.due[-1]
