@@ -19,7 +19,7 @@ from scorers.base import Context, Score, Unit, scorers
 from scorers.feedback import heard
 from scorers.figures import Sheet, ratio
 from scorers.judge import JudgeFailed
-from scorers.matching import AnyContent, Content, Windows, content, match
+from scorers.matching import AnyContent, Content, Right, Windows, content, match
 from scorers.offers import Verdict, judge, stamps
 from scorers.pacing import pace
 from scorers.pooling import Pooled
@@ -137,13 +137,11 @@ class Realtime:
             weights=tuple(n.weight for n in needs),
             by_deadline={d: hits(arrived, d) for d in deadlines},
             by_kappa={k: hits(captured + (arrived - captured) * k.numerator // k.denominator) for k in KAPPAS},
-            samples=self._samples(unit.truth, arrived, needs, kind, offers),
+            samples=self._samples(unit.truth, arrived, needs, right),
             ticks=stream_ticks(unit.log, raw, unit.truth, needs, served, kind),
         )
 
-    def _samples(
-        self, truth: Truth, arrived: Ints, needs: Sequence[Opportunity], kind: Content, offers: Sequence[LoggedOffer]
-    ) -> tuple[Sample, ...]:
+    def _samples(self, truth: Truth, arrived: Ints, needs: Sequence[Opportunity], right: Right) -> tuple[Sample, ...]:
         """One sample a block; the last may be short, and takes what arrives after the end.
 
         A block wholly inside gaps is none: nothing could be said in it, so its silence is no merit. It stays where it
@@ -153,7 +151,6 @@ class Realtime:
         n_blocks = max(1, -(-truth.end_ns // size))
         block_of_offer = np.minimum(arrived // size, n_blocks - 1)
         block_of_need = [min(n.opens_ns // size, n_blocks - 1) for n in needs]
-        right = kind.right(offers, needs)
         found = match(Windows.of(needs), arrived, lambda i, js: right(i, js) & (block_of_offer[js] == block_of_need[i]))
         matched = Counter(block for block, j in zip(block_of_need, found, strict=True) if j is not None)
         said, true = Counter(block_of_offer.tolist()), Counter(block_of_need)
@@ -196,7 +193,7 @@ class Realtime:
         if tally.unjudged is not None:
             return {"unjudged": tally.unjudged}
         full, timing = tally.strengths[""], tally.strengths["@timing"]
-        served = {j.need.id: j.offer for j in full.judged if j.verdict is Verdict.ON_TIME and j.need}
+        served = {j.need.id: j.offer for j in full.on_time if j.need}
         return {
             "offers": [
                 {

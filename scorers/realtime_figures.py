@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,11 @@ from scorers.realtime_tally import Strength, Tally
 from scorers.samples import set_score
 from scorers.spending import NO_USAGE
 from scorers.streaming import Ticks
-from simulator.core.types import SECOND
+from simulator.core.types import HOUR, SECOND
 from simulator.runs.records import Ints
 
 __all__ = ["put_full", "put_pace", "put_said", "put_strength"]
 
-HOUR = 3600 * SECOND
 HUMAN_B, MODEL_B = 0.787, 0.166
 """Published burstiness of when people ask an assistant, and of when models think that they would (ProAgentBench)."""
 
@@ -55,11 +54,9 @@ def put_strength(sheet: Sheet, end: str, parts: Sequence[Strength], active_ns: i
         instant = f1(sum(h for h, _ in twins), sum(n for _, n in twins))[2]
     sheet.put(f"F1_instant{end}", instant)
     sheet.put(f"coverage_loss{end}", _difference(instant, seen))
-    on_time = [j for s in parts for j in s.judged if j.verdict is Verdict.ON_TIME]
-    ahead = sum(j.offer.captured_ns < j.need.opens_ns for j in on_time if j.need)
-    sheet.put(f"anticipated{end}", ahead, len(on_time))
+    sheet.put(f"anticipated{end}", sum(s.ahead for s in parts), hit)
     weight = math.fsum(w for s in parts for w in s.weights)
-    gain = math.fsum(j.gain for j in on_time)
+    gain = math.fsum(j.gain for s in parts for j in s.judged)
     for profile, costs in PROFILES.items():
         cost = math.fsum(c * classes[v] for c, group in zip(costs, PRICED, strict=True) for v in group)
         name = "timely_utility" if profile == "standard" else f"timely_utility@{profile}"
@@ -70,8 +67,9 @@ def put_strength(sheet: Sheet, end: str, parts: Sequence[Strength], active_ns: i
     sheet.put(f"S_rt{end}", Ratio(None if final.value is None else 100 * final.value, final.n, reason))
     sheet.put(f"unwanted_per_hour{end}", _per_hour(said - hit, active_ns))
     sheet.put(f"false_alarms_per_hour{end}", _per_hour(classes[Verdict.FALSE_ALARM], active_ns))
-    leads = np.sort(np.array(_leads(on_time), np.int64))
-    sheet.put(f"lead_s{end}", *_point(leads, 50, "offers on time with a known act of the user"))
+    sheet.put(
+        f"lead_s{end}", *_point(_sorted(s.leads_ns for s in parts), 50, "offers on time with a known act of the user")
+    )
     _put_stream(sheet, end, sum((s.ticks for s in parts), Ticks()))
 
 
@@ -95,8 +93,8 @@ def _per_hour(count: int, active_ns: int) -> Ratio:
     return ratio(count * HOUR, active_ns, "active time", count)
 
 
-def _leads(on_time: Sequence[Judged]) -> list[int]:
-    return [j.need.acted_ns - j.offer.actionable_ns for j in on_time if j.need and j.need.acted_ns is not None]
+def _sorted(of_sessions: Iterable[Ints]) -> Ints:
+    return np.sort(np.concatenate([np.zeros(0, np.int64), *of_sessions]))
 
 
 def _point(ordered: Ints, percent: int, of: str) -> tuple[float | None, int, str | None]:
@@ -228,11 +226,11 @@ def put_full(sheet: Sheet, tallies: Sequence[Tally], rules: Rules) -> None:
     full = [t.strengths[""] for t in tallies]
     n_needs = sum(s.n_needs for s in full)
     judged = [j for s in full for j in s.judged]
-    on_time = [j for j in judged if j.verdict is Verdict.ON_TIME]
+    on_time = [j for s in full for j in s.on_time]
     active = sum(t.active_ns for t in tallies)
-    saved = sum(max(0, lead) for lead in _leads(on_time))
+    saved = sum(int(np.maximum(s.leads_ns, 0).sum()) for s in full)
     sheet.put("seconds_saved_per_hour", ratio(saved * 3600, active, "active time", len(on_time)))
-    delays = np.sort([j.offer.actionable_ns - j.need.opens_ns for j in on_time if j.need]).astype(np.int64)
+    delays = _sorted(s.delays_ns for s in full)
     for name, percent in (("delay_s", 50), ("delay_s@p10", 10), ("delay_s@p90", 90)):
         sheet.put(name, *_point(delays, percent, "offers on time"))
     for deadline in rules.deadlines_ns:

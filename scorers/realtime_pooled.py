@@ -9,18 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from scorers.feedback import SAID
-from scorers.offers import Judged, Verdict
+from scorers.offers import Verdict
 from scorers.pooling import Floats, Pooled, Sums, over
 from scorers.realtime_metrics import BINS, KAPPAS, PRICED, PROFILES, USED, Rules, deadline_name
 from scorers.realtime_tally import Strength, Tally
 from scorers.samples import SUMS, set_score_of, sums
 from scorers.statistics.spread import Quantile, quantiles
 from scorers.streaming import Ticks
-from simulator.core.types import SECOND
+from simulator.core.types import HOUR, SECOND
 
 __all__ = ["NOT_POOLED", "pooled"]
 
-HOUR = 3600 * SECOND
 NOT_POOLED = {
     "latency_tolerance@half_life_s": "read off a curve at the median delay: not a function of sums over sessions",
 }
@@ -49,26 +48,17 @@ def _of_strength(end: str, tallies: Sequence[Tally]) -> list[Pooled]:
     if all(s.instant is not None for s in parts):
         made = Sums(f"realtime_twin{end}", ("hit", "said", "needs", "seen", "own"), [_twin(s) for s in parts])
         found += [made.metric(f"F1_instant{end}", _instant), made.metric(f"coverage_loss{end}", _coverage_loss)]
-    leads = [
-        [j.need.acted_ns - j.offer.actionable_ns for j in _on_time(s) if j.need and j.need.acted_ns is not None]
-        for s in parts
-    ]
     half = {f"lead_s{end}": Quantile(50, SECOND)}
-    return found + quantiles(f"lead_s{end}", half, [np.array(row, np.int64) for row in leads])
+    return found + quantiles(f"lead_s{end}", half, [s.leads_ns for s in parts])
 
 
 def _row(s: Strength, t: Tally) -> list[float]:
-    classes, on_time = s.classes, _on_time(s)
-    ahead = sum(j.offer.captured_ns < j.need.opens_ns for j in on_time if j.need)
-    weights, gain = math.fsum(s.weights), math.fsum(j.gain for j in on_time)
+    classes = s.classes
+    weights, gain = math.fsum(s.weights), math.fsum(j.gain for j in s.judged)
     return [
-        *(classes[v] for v in Verdict), s.n_needs, s.seen, ahead, weights, gain, t.active_ns / HOUR,
+        *(classes[v] for v in Verdict), s.n_needs, s.seen, s.ahead, weights, gain, t.active_ns / HOUR,
         *sums(s.samples), *(getattr(s.ticks, name) for name in _TICKS),
     ]  # fmt: skip
-
-
-def _on_time(s: Strength) -> list[Judged]:
-    return [j for j in s.judged if j.verdict is Verdict.ON_TIME]
 
 
 def _twin(s: Strength) -> list[float]:
@@ -184,10 +174,9 @@ def _full(tallies: Sequence[Tally], rules: Rules) -> list[Pooled]:
     names = ("needs", "surfaced", "on_time", "hours", "saved_s", "quick", *deadlines, *kappas)
     rows = []
     for t, s in zip(tallies, full, strict=True):
-        on_time = _on_time(s)
-        leads = [j.need.acted_ns - j.offer.actionable_ns for j in on_time if j.need and j.need.acted_ns is not None]
+        on_time = s.on_time
         quick = sum(j.offer.actionable_ns - j.offer.released_ns <= rules.slo_ns for j in on_time)
-        saved = sum(max(0, lead) for lead in leads) / SECOND
+        saved = int(np.maximum(s.leads_ns, 0).sum()) / SECOND
         counts = [s.n_needs, len(s.judged), len(on_time), t.active_ns / HOUR, saved, quick]
         found_in_time = [s.by_deadline[d] for d in deadlines.values()]
         rows.append([*counts, *found_in_time, *(s.by_kappa[k] for k in kappas.values())])
@@ -198,11 +187,10 @@ def _full(tallies: Sequence[Tally], rules: Rules) -> list[Pooled]:
         made.metric("latency_tolerance", _tolerance),
         *(made.metric(name, _attainment(name)) for name in deadlines),
     ]
-    delays = [
-        np.array([j.offer.actionable_ns - j.need.opens_ns for j in _on_time(s) if j.need], np.int64) for s in full
-    ]
     points = {"delay_s": 50, "delay_s@p10": 10, "delay_s@p90": 90}
-    found += quantiles("delay_s", {name: Quantile(p, SECOND) for name, p in points.items()}, delays)
+    found += quantiles(
+        "delay_s", {name: Quantile(p, SECOND) for name, p in points.items()}, [s.delays_ns for s in full]
+    )
     return found + _calibration(full) + _cost(tallies, full) + _seeds(tallies)
 
 
@@ -241,7 +229,7 @@ def _calibration(full: Sequence[Strength]) -> list[Pooled]:
 
 
 def _cost(tallies: Sequence[Tally], full: Sequence[Strength]) -> list[Pooled]:
-    on_time = [len(_on_time(s)) for s in full]
+    on_time = [s.classes[Verdict.ON_TIME] for s in full]
     names = ("on_time", "reports", *USED)
     used = [[t.used[name.removeprefix("tokens_")] for name in USED] for t in tallies]
     rows = [[n, t.used["reports"], *row] for n, t, row in zip(on_time, tallies, used, strict=True)]

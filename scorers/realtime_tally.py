@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from scorers.feedback import Heard
 from scorers.offers import Judged, Verdict
 from scorers.pacing import Pace
 from scorers.samples import Sample
 from scorers.streaming import Ticks
+from simulator.runs.records import Ints
 from simulator.session.truth import Opportunity
 
 __all__ = ["Seeds", "Strength", "Tally"]
@@ -44,6 +47,27 @@ class Strength:
     def classes(self) -> Counter[Verdict]:
         """How many offers were what."""
         return Counter(j.verdict for j in self.judged)
+
+    @property
+    def on_time(self) -> list[Judged]:
+        """The offers that served a need."""
+        return [j for j in self.judged if j.verdict is Verdict.ON_TIME]
+
+    @property
+    def ahead(self) -> int:
+        """Of these, how many were captured before their need opened."""
+        return sum(j.offer.captured_ns < j.need.opens_ns for j in self.on_time if j.need)
+
+    @property
+    def leads_ns(self) -> Ints:
+        """From the arrival of each until the user acted, where that is known."""
+        acted = [(j.offer, j.need.acted_ns) for j in self.on_time if j.need]
+        return np.array([at - offer.actionable_ns for offer, at in acted if at is not None], np.int64)
+
+    @property
+    def delays_ns(self) -> Ints:
+        """From the opening of the need that each served until it arrived."""
+        return np.array([j.offer.actionable_ns - j.need.opens_ns for j in self.on_time if j.need], np.int64)
 
 
 @dataclass(frozen=True, slots=True)

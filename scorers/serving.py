@@ -20,13 +20,12 @@ from scorers.spans import covered, merged
 from scorers.spending import TOKENS, spent, usage
 from scorers.statistics.power import samples_needed
 from scorers.statistics.spread import Quantile, quantiles
-from simulator.core.types import MS, SECOND
+from simulator.core.types import HOUR, MS, SECOND
 from simulator.runs.records import Ints, Kind, RunLog
 from simulator.session.truth import Span, active_spans
 
 __all__ = ["Serving"]
 
-HOUR = 3600 * SECOND
 P99_NEEDS = samples_needed(99, 0.99)
 """Samples that show a p99 with 99 % confidence (459); fewer give "n too small"."""
 _LATENCIES = {

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from simulator.core.protocols import History, MemoryView, Meter
 
 __all__ = [
+    "HOUR",
     "MS",
     "SECOND",
     "SILENT",
@@ -33,6 +34,7 @@ __all__ = [
 
 MS = 1_000_000
 SECOND = 1_000_000_000
+HOUR = 3600 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
