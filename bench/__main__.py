@@ -27,6 +27,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "commands": REPEATS,
     "wall": 1,
     "memories": 3,
+    "personas": 1,
     "graph": 1,
     "still": 1,
     "setup": 1,
