@@ -213,11 +213,9 @@ def _summary(checked: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _say_account(voice: Voice, stored: Stored) -> None:
     """What was kept, noted and left out."""
-    rows = []
-    for outcome in ("kept", "repaired", "left out", "noted"):
-        for reason, n in stored.ledger.of(outcome).items():
-            voice.record("account", outcome=outcome, reason=reason, count=n)
-            rows.append((outcome, reason, n))
+    rows = stored.ledger.lines()
+    for outcome, reason, n in rows:
+        voice.record("account", outcome=outcome, reason=reason, count=n)
     if rows and not voice.as_json:
         voice.say(plain(""))
         voice.say(table(("account", "", "n"), rows, 2))

@@ -74,10 +74,9 @@ def judge_cases(
     rows = [_scored(name, cases, verdict) for name, verdict in said]
     for row in rows:
         voice.record("judge", **row)
-    for outcome in ("left out", "noted"):
-        for reason, n in ledger.of(outcome).items():
-            voice.record("account", outcome=outcome, reason=reason, count=n)
-            voice.tell(f"{outcome}: {n} {reason}")
+    for outcome, reason, n in ledger.lines():
+        voice.record("account", outcome=outcome, reason=reason, count=n)
+        voice.tell(f"{outcome}: {n} {reason}")
     if not json:
         _say(voice, rows, cases)
     voice.record("done", cases=len(cases), judges=len(rows))

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from simulator.core.errors import InputError, UsageError, nearest, quote
 from simulator.core.faults import told
+from simulator.core.names import plain
 from simulator.core.types import SECOND
 from simulator.session.importing_account import Line, Report
 from simulator.session.importing_cases import all_cases
@@ -33,7 +34,6 @@ from simulator.session.schema import FAR_NS, FILE_NAME
 from simulator.sources import side_files
 from simulator.sources.foreign import IMAGE_SUFFIXES, Outcome, Times
 from simulator.sources.formats import FORMATS, Format, Wanted, chosen
-from simulator.sources.lifetrace_db import plain
 
 __all__ = ["FORMATS", "Images", "Line", "Report", "import_"]
 

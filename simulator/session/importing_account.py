@@ -9,12 +9,11 @@ from typing import Any
 
 from simulator.core.errors import InputError
 from simulator.core.files import read_text
-from simulator.sources.foreign import Ledger, Outcome
+from simulator.sources.foreign import Ledger
 
 __all__ = ["ACCOUNT", "Line", "Report", "begin", "close", "lines_of", "write_new"]
 
 ACCOUNT = "import.json"
-OUTCOMES: tuple[Outcome, ...] = ("kept", "repaired", "left out", "noted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,7 @@ def lines_of(user: str, ledger: Ledger) -> list[Line]:
     """What a ledger holds, as lines of one user."""
     return [
         Line(user, outcome, reason, n, tuple(ledger.examples[(outcome, reason)]))
-        for outcome in OUTCOMES
-        for reason, n in ledger.of(outcome).items()
+        for outcome, reason, n in ledger.lines()
     ]
 
 

@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
+from simulator.core.names import free
 from simulator.core.types import SECOND
 from simulator.session import importing_account as account
 from simulator.session.history import first_query
@@ -69,7 +70,6 @@ def one_user(foreign: Foreign, into: Into, report: Report) -> None:
     anew = False
     for i, stretch in enumerate(stretches):
         name = _session_name(stretch, foreign, zone, i, names)
-        names.add(name)
         anew |= write_session(home / name, stretch, foreign, zone, into.digest(foreign.digest, name), pictures)
         report.sessions.append(Path(foreign.user) / name)
         if i >= first_evaluated:
@@ -160,12 +160,7 @@ def _split(stretches: list[Stretch], share: float) -> tuple[list[Stretch], int]:
 def _session_name(stretch: Stretch, foreign: Foreign, zone: str, i: int, taken: set[str]) -> str:
     if not foreign.anchored:
         return f"{i + 1:03d}"
-    local = stretch.local_start(zone).strftime("%Y%m%d-%H%M%S")
-    name, n = local, 1
-    while name in taken:
-        n += 1
-        name = f"{local}-{n}"
-    return name
+    return free(stretch.local_start(zone).strftime("%Y%m%d-%H%M%S"), taken)
 
 
 _HOW_TO_SAY = (

@@ -13,6 +13,7 @@ from typing import Any
 from simulator.core.errors import InputError
 from simulator.core.faults import told
 from simulator.core.intentions import INTENTIONS
+from simulator.core.names import free
 from simulator.core.protocols import SnapshotSource
 from simulator.core.taxonomy import DEFAULT, Taxonomy
 from simulator.core.taxonomy import load as load_taxonomy
@@ -57,8 +58,7 @@ def plays(paths: Sequence[Path]) -> list[Play]:
             with told(found):
                 made = _Case(found).plays()
             for play in made:
-                key = _free(play.key, taken)
-                taken.add(key)
+                key = free(play.key, taken)
                 out.append(play if play.key == key else replace(play, key=key))
     return out
 
@@ -134,14 +134,6 @@ def _foreign(path: Path) -> InputError:
     if any(p.suffix.lower() in _IMAGES for p in inner):
         return InputError(path, f"{want}; a folder of images is read with `proact dataset import --format folder`")
     return InputError(path, f"nothing to play here; wanted: {want}")
-
-
-def _free(key: str, taken: set[str]) -> str:
-    tried, n = key, 1
-    while tried.casefold() in {t.casefold() for t in taken}:
-        n += 1
-        tried = f"{key}-{n}"
-    return tried
 
 
 def _slug(text: str) -> str:

@@ -28,13 +28,13 @@ import yaml
 from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import InputError, UsageError, quote
 from simulator.core.files import read_text
+from simulator.core.names import free, plain
 from simulator.core.types import SECOND
 from simulator.session.history import line_of
 from simulator.session.opportunities import label_events
 from simulator.session.split_case import Case, cases, relative
 from simulator.session.split_cut import Blocks, located
 from simulator.session.split_part import write_part
-from simulator.sources.lifetrace_db import plain
 
 __all__ = ["ACCOUNT", "EVALUATION", "HISTORY", "VALIDATION", "SplitUser", "Splitting", "split"]
 
@@ -98,13 +98,9 @@ def split(src: Path, out: Path, *, history: float = 0.7, validation: float = 0.0
             by_user.setdefault(case.user, []).append(case)
     if not by_user:
         raise InputError(src, "nothing in it can be split: " + "; ".join(done.left_out))
-    homes: dict[str, str] = {}
+    homes: set[str] = set()
     for user in sorted(by_user):
-        name, n = plain(user), 1
-        while name.casefold() in homes:
-            n += 1
-            name = f"{plain(user)}-{n}"
-        homes[name.casefold()] = user
+        name = free(plain(user), homes)
         shares = (history, history + validation) if validation else (history,)
         try:
             done.users.append(_User(user, by_user[user], out, name, shares).write())
@@ -125,6 +121,7 @@ class _User:
         self.sides = (HISTORY, EVALUATION) if len(shares) == 1 else (HISTORY, VALIDATION, EVALUATION)
         self.counts: Counter[str] = Counter()
         self.scenarios: list[Path] = []
+        self.taken: set[str] = set()
 
     def write(self) -> SplitUser:
         cuts = self._cuts()
@@ -178,7 +175,7 @@ class _User:
         if end - start < _LEAST_NS:
             return
         name = plain(case.header.folder.name if case.scenario is None else case.scenario.parent.name)
-        folder = self._free(self.home / side / name)
+        folder = self.home / free(f"{side}/{name}", self.taken)
         session, span = case.header.folder, None
         if start > case.start_ns or end < case.end_ns:
             until = None if end == case.end_ns else end - case.start_ns
@@ -193,13 +190,6 @@ class _User:
         text = yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=120)
         (folder / "scenario.yaml").write_text(head + text, encoding="utf-8")
         self.scenarios.append(Path(self.final.name) / (folder / "scenario.yaml").relative_to(self.home))
-
-    def _free(self, folder: Path) -> Path:
-        tried, n = folder, 1
-        while tried.exists():
-            n += 1
-            tried = folder.with_name(f"{folder.name}-{n}")
-        return tried
 
     def _table(self, low: int, high: int, *, counted: bool) -> str:
         """The events between two instants as an event table, labelled by what was asked by then."""

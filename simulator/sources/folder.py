@@ -15,6 +15,7 @@ from PIL import Image
 
 from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import InputError
+from simulator.core.names import plain
 from simulator.core.types import MS, SECOND
 from simulator.sources.foreign import (
     IMAGE_SUFFIXES,
@@ -28,7 +29,6 @@ from simulator.sources.foreign import (
     natural,
 )
 from simulator.sources.formats import Account, Wanted
-from simulator.sources.lifetrace_db import plain
 
 __all__ = ["Times", "read", "recordings", "sniff"]
 

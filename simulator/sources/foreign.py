@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from simulator.core.calendar import from_utc_ns, to_utc_ns
@@ -33,6 +33,7 @@ __all__ = [
 
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff"})
 Outcome = Literal["kept", "repaired", "left out", "noted"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 Times = Literal["auto", "name", "exif", "mtime", "rate"]  # where the times of a folder of images come from
 _NAME = re.compile(
     r"(?:screen_(?P<screen>\d+)_)?(?<!\d)(?P<date>\d{8})[_T-](?P<time>\d{6})(?:[_.-]?(?P<part>\d{1,6}))?(?!\d)"
@@ -99,6 +100,10 @@ class Ledger:
     def of(self, outcome: Outcome) -> dict[str, int]:
         """Counts of one outcome, by reason, in order of reason."""
         return {reason: n for (kind, reason), n in sorted(self.counts.items()) if kind == outcome}
+
+    def lines(self) -> list[tuple[Outcome, str, int]]:
+        """All counts with outcome and reason, what was kept first."""
+        return [(outcome, reason, n) for outcome in OUTCOMES for reason, n in self.of(outcome).items()]
 
 
 @dataclass(slots=True)

@@ -18,12 +18,12 @@ from typing import Any
 
 from simulator.core.calendar import to_utc_ns
 from simulator.core.errors import InputError, UsageError, quote
+from simulator.core.names import plain
 from simulator.core.types import SECOND
 from simulator.core.yaml_files import read_yaml
-from simulator.sources.foreign import Foreign, ForeignEvent, Ledger, Shot, natural
+from simulator.sources.foreign import Foreign, ForeignEvent, Ledger, Shot
 from simulator.sources.formats import Account, Wanted
-from simulator.sources.lifetrace_db import plain
-from simulator.sources.loose_rows import digest_of, in_order, iso, load, start_of, words
+from simulator.sources.loose_rows import digest_of, in_order, iso, json_files, load, start_of, words
 
 __all__ = ["profile_of", "recordings", "sniff"]
 
@@ -45,7 +45,7 @@ class _Entry:
 
 def sniff(src: Path) -> bool:
     """Whether it is a log, or a folder that holds some."""
-    heads = map(start_of, _files(src)[:8])
+    heads = map(start_of, json_files(src, _INSIDE)[:8])
     return any(head.startswith("[") and '"action"' in head and '"label"' in head for head in heads)
 
 
@@ -56,7 +56,7 @@ def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]:
         InputError: no log; the only one cannot be read.
         UsageError: a user's name for several logs.
     """
-    files = _files(wanted.src)
+    files = json_files(wanted.src, _INSIDE)
     if not files:
         raise InputError(wanted.src, "there is no log (a .json file with a list of entries) here")
     if wanted.user is not None and len(files) > 1:
@@ -75,15 +75,6 @@ def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]:
             account(user, "left out", "log: it holds no entry that can be read", file.name)
             continue
         yield _recording(file, user, entries, ledger)
-
-
-def _files(src: Path) -> list[Path]:
-    if src.is_file():
-        return [src] if src.suffix.lower() == ".json" else []
-    for inner in _INSIDE:
-        if found := natural(p for p in (src / inner).glob("*.json") if p.is_file()):
-            return found
-    return []
 
 
 def _entries(raw: Any, file: Path, ledger: Ledger) -> list[_Entry]:

@@ -12,9 +12,10 @@ from typing import Any
 
 from simulator.core.errors import InputError
 from simulator.core.faults import kind_of
+from simulator.core.names import free, plain
 from simulator.sources.foreign import natural
 
-__all__ = ["Row", "databases", "digest", "generation", "known", "load", "moment", "plain", "text"]
+__all__ = ["Row", "databases", "digest", "generation", "known", "load", "moment", "text"]
 
 _UNKNOWN = frozenset({"未知应用", "未知窗口", "unknown", "unknown app", "unknown window"})
 Row = Mapping[str, Any]
@@ -34,27 +35,12 @@ def databases(source: Path) -> list[tuple[str, Path]]:
     many = Counter(_owner(source, p) for p in found)
     taken: set[str] = set()
     named = ((o if many[o] == 1 else f"{o}-{plain(p.stem)}", p) for p in found for o in [_owner(source, p)])
-    return [(_free(name, taken), p) for name, p in named]
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """The name, or with a number behind it where another (in any case of letters) has it already."""
-    tried, n = name, 1
-    while tried.casefold() in taken:
-        n += 1
-        tried = f"{name}-{n}"
-    taken.add(tried.casefold())
-    return tried
+    return [(free(name, taken), p) for name, p in named]
 
 
 def _owner(source: Path, file: Path) -> str:
     parts = file.relative_to(source).parts
     return plain(parts[0] if len(parts) > 1 else source.absolute().name)
-
-
-def plain(name: str) -> str:
-    """A name fit for a folder: no separators, not hidden, no longer than file systems take."""
-    return "".join(c if c.isalnum() or c in "._-" else "-" for c in name)[:80].strip(".-") or "user"
 
 
 def generation(tables: Mapping[str, Sequence[str]]) -> str:

@@ -14,13 +14,29 @@ from simulator.core.errors import InputError
 from simulator.core.faults import kind_of
 from simulator.core.files import read_text
 from simulator.core.types import SECOND
-from simulator.sources.foreign import Ledger
+from simulator.sources.foreign import Ledger, natural
 
-__all__ = ["LARGEST", "digest_of", "epoch_ns", "in_order", "iso", "load", "parse", "start_of", "words"]
+__all__ = ["LARGEST", "digest_of", "epoch_ns", "in_order", "iso", "json_files", "load", "parse", "start_of", "words"]
 
 LARGEST = 256 << 20
 """Bytes; a published file of this kind is under 1 MB, and a larger one is not read into memory."""
 LATEST_S = 1 << 33  # the year 2242: what is later is no time of a recording
+
+
+def json_files(src: Path, inside: Sequence[Path], but: str | None = None) -> list[Path]:
+    """A ``.json`` file itself; of a folder those in the first of the folders ``inside`` it that holds any.
+
+    Args:
+        src: what the user named.
+        inside: where publishers keep them, relative to the folder; ``Path()`` is the folder itself.
+        but: the name of a file that is none of them.
+    """
+    if src.is_file():
+        return [src] if src.suffix.lower() == ".json" else []
+    for folder in inside:
+        if found := natural(p for p in (src / folder).glob("*.json") if p.is_file() and p.name != but):
+            return found
+    return []
 
 
 def load(path: Path) -> Any:
@@ -35,7 +51,7 @@ def load(path: Path) -> Any:
 
 
 def parse(text: str, where: Path | str) -> Any:
-    """What a JSON text holds; NaN and infinities are refused, and half characters become U+FFFD.
+    """What a JSON text holds; NaN and infinities are refused. Half characters stay: see ``words``.
 
     Raises:
         InputError: it is not JSON, or nested too deeply.

@@ -8,7 +8,6 @@ list or text. Names of trajectories and profiles are kept to the letter for ``pr
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import InputError, nearest
-from simulator.core.files import read_text
+from simulator.core.names import free, plain
 from simulator.core.types import SECOND
 from simulator.sources.foreign import IMAGE_SUFFIXES, Foreign, Ledger, Shot, natural
 from simulator.sources.formats import Case, Cases, Wanted
-from simulator.sources.lifetrace_db import plain
+from simulator.sources.loose_rows import load
 
 __all__ = ["cases", "profiles_of", "sniff", "truth_of"]
 
@@ -80,7 +79,7 @@ def _each(
     taken: set[str] = set()
     for folder, digest in zip(found, digests, strict=True):
         try:
-            profiles = profiles_of(_loaded(folder.profile), folder.profile, ledger)
+            profiles = profiles_of(load(folder.profile), folder.profile, ledger)
         except InputError as error:
             ledger.add("left out", "trajectories whose profiles cannot be read", f"{folder.name}: {error.want}")
             continue
@@ -89,7 +88,7 @@ def _each(
         ledger.add("kept", "images", n=len(folder.images))
         said = _truth(folder, profiles, truth, wanted, ledger)
         yield Case(
-            name=_free(plain(folder.name), taken),
+            name=free(plain(folder.name), taken),
             recording=_recording(folder, digest, wanted, ledger),
             scenario={
                 "description": f"PIRA-Bench trajectory, {len(folder.images)} images, {len(profiles)} profiles",
@@ -152,7 +151,7 @@ def truth_of(file: Path, trajectories: list[str]) -> dict[str, Intents]:
     Raises:
         InputError: not of that form; a trajectory that does not exist.
     """
-    raw = _loaded(file)
+    raw = load(file)
     if not isinstance(raw, dict):
         raise InputError(file, "a mapping of trajectories to profiles to lists of intents")
     for name, by_profile in raw.items():
@@ -208,13 +207,6 @@ def _profile_in(folder: Path) -> Path | None:
     return next((named[name] for name in PROFILE_FILES if name in named), None)
 
 
-def _loaded(file: Path) -> Any:
-    try:
-        return json.loads(read_text(file).removeprefix("\ufeff"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(file, f"cannot be read as JSON ({type(error).__name__})") from None
-
-
 def _digest(folder: _Folder) -> str:
     whole = sha256(folder.name.encode("utf-8", "surrogatepass"))
     for file in (folder.profile, *folder.images):
@@ -223,15 +215,6 @@ def _digest(folder: _Folder) -> str:
             while chunk := stream.read(1 << 20):
                 whole.update(chunk)
     return whole.hexdigest()
-
-
-def _free(name: str, taken: set[str]) -> str:
-    tried, n = name, 1
-    while tried.casefold() in taken:
-        n += 1
-        tried = f"{name}-{n}"
-    taken.add(tried.casefold())
-    return tried
 
 
 # profile.json

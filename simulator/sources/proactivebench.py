@@ -19,11 +19,11 @@ from typing import Any
 
 from simulator.core.errors import InputError
 from simulator.core.files import json_lines
+from simulator.core.names import plain
 from simulator.core.types import SECOND
-from simulator.sources.foreign import Foreign, ForeignEvent, Ledger, Shot, natural
+from simulator.sources.foreign import Foreign, ForeignEvent, Ledger, Shot
 from simulator.sources.formats import Case, Cases, Wanted
-from simulator.sources.lifetrace_db import plain
-from simulator.sources.loose_rows import digest_of, epoch_ns, in_order, load, start_of, words
+from simulator.sources.loose_rows import digest_of, epoch_ns, in_order, json_files, load, start_of, words
 
 __all__ = ["CATEGORY", "JudgeCase", "Row", "cases", "judge_cases", "proposal_of", "sniff", "trace_rows"]
 
@@ -88,13 +88,7 @@ def cases(wanted: Wanted) -> Cases:
 
 
 def _files(src: Path) -> list[Path]:
-    if src.is_file():
-        return [src] if src.suffix.lower() == ".json" else []
-    for inner in _INSIDE:
-        found = natural(p for p in (src / inner).glob("*.json") if p.is_file() and p.name != "splits.json")
-        if found:
-            return found
-    return []
+    return json_files(src, _INSIDE, but="splits.json")
 
 
 def _each(files: Sequence[Path], wanted: Wanted, ledger: Ledger) -> Iterator[Case]:

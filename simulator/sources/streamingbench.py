@@ -21,11 +21,11 @@ from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from simulator.core.errors import InputError
+from simulator.core.names import plain
 from simulator.core.types import SECOND
 from simulator.sources.foreign import Foreign, ForeignEvent, Ledger, Shot, natural
 from simulator.sources.formats import Case, Cases, Wanted
-from simulator.sources.lifetrace_db import plain
-from simulator.sources.loose_rows import digest_of, load, start_of, words
+from simulator.sources.loose_rows import digest_of, json_files, load, start_of, words
 from simulator.sources.video import frames
 
 __all__ = ["CATEGORY", "NO_PICTURES", "RULE", "cases", "clock_s", "sniff"]
@@ -58,7 +58,7 @@ class _Question:
 
 def sniff(src: Path) -> bool:
     """Whether it is a file of such questions, or a folder that holds one."""
-    return any('"ground_truth_time_stamp"' in start_of(file) for file in _files(src)[:8])
+    return any('"ground_truth_time_stamp"' in start_of(file) for file in json_files(src, _INSIDE)[:8])
 
 
 def cases(wanted: Wanted) -> Cases:
@@ -67,7 +67,7 @@ def cases(wanted: Wanted) -> Cases:
     Raises:
         InputError: no file of questions; it cannot be read; the folder of videos does not exist.
     """
-    files = _files(wanted.src)
+    files = json_files(wanted.src, _INSIDE)
     if not files:
         raise InputError(wanted.src, "there is no file of questions (.json) here")
     if wanted.videos is not None and not wanted.videos.is_dir():
@@ -85,15 +85,6 @@ def _sizes(questions: Sequence[_Question], videos: Path | None) -> Iterator[str]
         file = None if videos is None else _video(videos, name)
         if file is not None:
             yield f"{name} {file.stat().st_size}"
-
-
-def _files(src: Path) -> list[Path]:
-    if src.is_file():
-        return [src] if src.suffix.lower() == ".json" else []
-    for inner in _INSIDE:
-        if found := natural(p for p in (src / inner).glob("*.json") if p.is_file()):
-            return found
-    return []
 
 
 def clock_s(value: Any) -> float | None:

@@ -19,12 +19,12 @@ from PIL import Image, UnidentifiedImageError
 
 from simulator.core.calendar import to_utc_ns
 from simulator.core.errors import InputError, UsageError
+from simulator.core.names import plain
 from simulator.core.types import MS, SECOND
 from simulator.screen.pixels import MAX_PIXELS, TooLarge, pixels_hash
 from simulator.session.store import QUICK, pack
 from simulator.sources.foreign import Foreign, Ledger, Shot
 from simulator.sources.formats import Account, Wanted
-from simulator.sources.lifetrace_db import plain
 
 __all__ = ["Sample", "frames", "recordings", "samples", "sniff"]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from simulator.core.errors import InputError, UsageError, quote
 from simulator.core.faults import told
+from simulator.core.names import free
 from simulator.session.check import check
 from simulator.session.noise.copying import Copy
 from simulator.session.noise.donors import Base, Donor, Rows, load
@@ -104,15 +105,9 @@ def _grouped(path: Path) -> dict[str, list[Play]]:
     out: dict[Path, list[Play]] = {}
     for play in plays([path]):
         out.setdefault(play.where, []).append(play)
-    named: dict[str, list[Play]] = {}
-    for group in out.values():
-        name = stem = (group[0].key.rpartition("@")[0] if len(group) > 1 else "") or group[0].key
-        n = 1
-        while name.casefold() in {known.casefold() for known in named}:
-            n += 1
-            name = f"{stem}-{n}"
-        named[name] = group
-    return named
+    taken: set[str] = set()
+    stems = ((group[0].key.rpartition("@")[0] if len(group) > 1 else "") or group[0].key for group in out.values())
+    return {free(stem, taken): group for stem, group in zip(stems, out.values(), strict=True)}
 
 
 def _donors(options: Options, named: Sequence[Path]) -> list[Play]:
