@@ -75,6 +75,8 @@ async def prior_us(spec: str) -> float:
         await memory.observe(event)
         book.add(event, label)
         await memory.feedback(event, label)
+    if (maintain := getattr(memory, "maintain", None)) is not None:  # as a run does before time 0
+        await maintain(0)
     seen = []
     for i in range(20_000):
         event = events[i // 60][0]
