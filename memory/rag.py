@@ -120,8 +120,7 @@ class RagMemory(Remembered):
     def _adopt(self, journal: Journal) -> None:
         """The store's documents are read where they lie; what was written since they were made is added here."""
         self._shelves, seq = open_shelves(journal, self._kind)
-        newer = [*journal.labelled(seq, seq), *journal.entries(after=seq)]
-        for entry in versions(newer):
+        for entry in [*journal.labelled(seq, seq), *versions(journal.entries(after=seq))]:
             self._write(entry)
 
     def _replay(self, *users: str) -> None:

@@ -38,18 +38,14 @@ class Write:
     help: bool
 
 
-WRITES = st.lists(
-    st.builds(
-        Write,
-        st.sampled_from(("observe", "observe", "observe", "feedback", "feedback", "forget")),
-        st.sampled_from(USERS),
-        st.integers(0, 9),
-        st.integers(0, 30),
-        st.sampled_from(TITLES),
-        st.booleans(),
-    ),
-    max_size=30,
-)
+def some_writes(*whats: str, at_least: int = 0) -> st.SearchStrategy[list[Write]]:
+    what, number, at = st.sampled_from(whats), st.integers(0, 9), st.integers(0, 30)
+    one = st.builds(Write, what, st.sampled_from(USERS), number, at, st.sampled_from(TITLES), st.booleans())
+    return st.lists(one, min_size=at_least, max_size=30)
+
+
+WRITES = some_writes("observe", "observe", "observe", "feedback", "feedback", "forget")
+GROWING = some_writes("observe", "observe", "feedback", at_least=10)
 KINDS = st.sampled_from(
     [(documents, template) for documents in ("labelled", "help", "all") for template in ("window", "paper")]
 )
@@ -167,8 +163,8 @@ def test_answers_as_of_any_instant_are_those_of_a_rebuild_by_hand(
         asyncio.run(work())
 
 
-@settings(deadline=None, max_examples=60)
-@given(WRITES, WRITES, WRITES, KINDS, st.integers(1, 4))
+@settings(deadline=None, max_examples=30)
+@given(WRITES | GROWING, GROWING | WRITES, WRITES, KINDS, st.integers(1, 4))
 def test_a_store_answers_as_the_memory_that_wrote_it_and_as_one_that_never_stopped(
     first: list[Write], second: list[Write], third: list[Write], kind: tuple[str, str], k: int
 ) -> None:
@@ -274,6 +270,37 @@ async def test_stored_vectors_of_another_embedder_or_log_are_not_used(tmp_path: 
         journal.observe(Event("s/0", "ada", 0, 1, "code", "parser of another log"))
         journal.close()
         assert [t for t in await answers() if "another log" in t]
+
+
+@pytest.mark.parametrize("correct", [False, True])
+async def test_what_was_written_since_vectors_were_stored_is_told_once(tmp_path: Path, correct: bool) -> None:
+    events = [Event(f"s/{i}", "ada", i, i + 1, "code", f"parser {i}") for i in range(8)]
+    labels = [Label(event.id, "ada", True, event.end_ns + 10, "Translation") for event in events]
+
+    async def sitting(few: int, *writes: tuple[Event, Label | None]) -> None:
+        monkey.setattr(cached, "_FEW", few)
+        memory = RagMemory("all")
+        memory.open_store(tmp_path, keep=True)
+        for event, label in writes:
+            await (memory.observe(event) if label is None else memory.feedback(event, label))
+        await memory.close()
+
+    with small() as monkey:
+        await sitting(0, *((event, None) for event in events[:6]), (events[0], labels[0]))
+        await sitting(0)  # stores vectors
+        await sitting(1_000, (events[6], None), (events[1], labels[1]), (events[6], labels[6]))
+        if correct:
+            await sitting(1_000, (events[0], replace(labels[0], help=False, intention=None)))
+        monkey.setattr(cached, "_FEW", 1_000)
+        run = RagMemory("all", store=str(tmp_path))
+        assert bool(run._shelves) != correct
+        for now_ns, told in ((7, set()), (12, {0, 1}), (30, {0, 1, 6})):
+            items = await run.recall(Query("ada", "code", "parser", None, now_ns), 50, None)
+            assert sorted(i.source_event_ids[0] for i in items) == [f"s/{i}" for i in range(7)]
+            assert {int(i.source_event_ids[0][2:]) for i in items if i.help is not None} == told
+            assert all(i.help == (0.0 if correct and i.source_event_ids == ("s/0",) else 1.0) for i in items if i.help)
+            if correct and told:
+                assert {i.help for i in items if i.source_event_ids == ("s/0",)} == {0.0}
 
 
 async def test_a_store_of_another_calendar_counts_from_the_session_that_asks(tmp_path: Path) -> None:
