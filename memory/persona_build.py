@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memory.clusters import UNIT, coarse, cut, distances, means, merge_small, merges, whole
+from memory.clusters import UNIT, coarse, cut, distances, means, merge_small, merges, products, whole
 from memory.embed import Floats, Rows, vectors
 from memory.entry import Entry
 from memory.persona_text import extractive, told
@@ -202,7 +202,7 @@ def _cosines(corpus: _Corpus, clusters: Sequence[_Cluster]) -> Floats:
     centres = np.array([c.centre for c in clusters]).reshape(len(clusters), corpus.rows.shape[1])
     points, lengths = whole(centres.astype(np.float32), np.sqrt(np.vecdot(centres, centres)))
     by = corpus.norms[:, None] * lengths
-    dots = (corpus.rows @ points.T).astype(np.float64)
+    dots = products(corpus.rows, points).astype(np.float64)
     found: Floats = np.divide(dots, by, out=np.zeros_like(dots), where=by > 0)
     return found
 
