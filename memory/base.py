@@ -39,6 +39,7 @@ _OURS = (
     "memory.controls",
     "memory.class_prior",
     "memory.graph",
+    "memory.intent_threads",
     "memory.oracle",
     "memory.personas",
     "memory.rag",

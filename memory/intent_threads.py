@@ -152,7 +152,8 @@ class ThreadsMemory(Remembered):
         resumed = sum(ns <= now_ns for ns in thread.resumed_ns)
         state = "At hand" if at_hand else f"Suspended for {_minutes(age_ns)}"
         spent_ns = sum(event.end_ns - event.start_ns for event in visits)
-        text = f"{state}: {event_words(visits[-1])}, {_minutes(spent_ns)} in all, taken up again {resumed} times"
+        again = f"taken up again {resumed} time" + ("" if resumed == 1 else "s")
+        text = f"{state}: {event_words(visits[-1])}, {_minutes(spent_ns)} in all, {again}"
         if known:
             text += f"; help needed in {len(helped)} of {len(known)} moments"
             text += f": {one_line(intention, 60)}" if intention else ""

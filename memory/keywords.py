@@ -30,7 +30,6 @@ _ID = re.compile(
     r"|(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,})(?![^\W_])"
 )
 _DIGIT = re.compile("[0-9]")
-_FUNCTION = re.compile("[的吗呢]")
 
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _RUN = re.compile(f"[{_WIDE}]+|[^\\W_{_WIDE}]+")
@@ -53,6 +52,8 @@ they those through too under until very were whom whose would
 一些 以下 以上 这些 那些 自己 已经 可能 通过 其他 为了 对于 关于 进行 使用 它们 她们 怎样 哪些 多少 如果 虽然 而且 并且
 """
 _STOPS = STOP_WORDS | frozenset(_MORE_STOP.split())
+_FUNCTION = re.compile("([的吗呢]|" + "|".join(sorted(word for word in _STOPS if word[0] >= "\u3040")) + ")")
+"""What parts a run of Chinese characters: no pair reaches across it."""
 
 
 def fold(text: str) -> str:
@@ -88,8 +89,8 @@ def pieces(title: str) -> list[Piece]:
 
     What ``simulator.core.titles.clean`` takes away (``●``, zero-width marks, counts such as ``(3)``, a browser's own
     name at the end) is noise. The rest is folded and parted into words; scripts without spaces into overlapping pairs
-    of characters, which do not reach across ``的``. Passed over are function words, numbers, single letters, ids (they
-    would be the rarest words of all and never come again) and what is too long for a word.
+    of characters, which do not reach across function words. Passed over are function words, numbers, single letters,
+    ids (they would be the rarest words of all and never come again) and what is too long for a word.
     """
     shown = title[:_LIMIT]
     cleaned = fold(clean(shown))
@@ -103,8 +104,11 @@ def pieces(title: str) -> list[Piece]:
     found += [Piece(named, ID) for named in _ID.findall(cleaned)]
     for run in runs(_ID.sub(" ", cleaned)):
         if is_wide(run):
-            for part in filter(None, _FUNCTION.split(run)):
-                found += [Piece(p, _why(p)) for p in pairs(part)]
+            for place, part in enumerate(_FUNCTION.split(run)):
+                if place % 2:
+                    found.append(Piece(part, STOP))
+                elif part:
+                    found += [Piece(p, SINGLE if len(p) == 1 else None) for p in pairs(part)]
         else:
             found.append(Piece(run, _why(run)))
     return found
@@ -129,7 +133,7 @@ def tokens(title: str) -> list[str]:
     out: list[str] = []
     for run in runs(_ID.sub(" ", cleaned) if _DIGIT.search(cleaned) else cleaned):
         if is_wide(run):
-            out += [p for part in _FUNCTION.split(run) if part for p in pairs(part) if _why(p) is None]
+            out += [p for part in _FUNCTION.split(run)[::2] if len(part) > 1 for p in pairs(part)]
         elif _why(run) is None:
             out.append(run)
     return out

@@ -1,0 +1,101 @@
+"""``proact memory``: words of a title with reasons, and a graph in a file."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.cli import _run
+from simulator.cli.memory import export
+
+SCENARIO = str(Path(__file__).parents[2] / "scenarios" / "coding_error")
+
+
+def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    code = _run(words)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_each_word_of_a_title_is_told_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(["memory", "explain", "code", "● the parser 12 - Google Chrome"], capsys)
+    assert code == 0
+    assert "read as: the parser 12" in out
+    assert "  the: passed over: a word that says nothing" in out
+    assert "  parser: taken" in out
+    assert "nothing is remembered here" in out
+
+
+def test_with_a_past_the_weights_and_the_answer_of_the_memory_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "memory",
+        "explain",
+        "Mousepad",
+        "dates.txt - Mousepad",
+        "--memory",
+        "kg+class-prior",
+        "--scenario",
+        SCENARIO,
+    ]
+    code, out, _ = said(words, capsys)
+    assert code == 0
+    assert "dates: taken, weight " in out
+    assert "In Mousepad help was needed in" in out
+    assert "How often the user needs help" in out
+
+
+def test_no_item_of_the_future_and_no_markup_of_strangers(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(["memory", "explain", "[red]x[/red]", "[bold]loud[/bold] \x1b[31m"], capsys)
+    assert code == 0
+    assert "\x1b[31m" not in out
+    assert "[bold]loud[/bold]" in out
+
+
+@pytest.mark.parametrize("name", ["g.graphml", "g.json", "g.cypher", "g.svg"])
+def test_the_ending_of_the_file_says_the_format(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(["memory", "export", SCENARIO, str(tmp_path / "new" / name)], capsys)
+    assert (code, "edges in" in out) == (0, True)
+    assert (tmp_path / "new" / name).stat().st_size > 1000
+
+
+def test_csv_gets_two_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert export(Path(SCENARIO), tmp_path, format="csv", memory="rag+graph", json=True) == 0
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [r["event"] for r in records] == ["file", "file", "done"]
+    for record, name in zip(records, ("nodes", "edges"), strict=False):
+        rows = list(csv.DictReader(Path(record["path"]).read_text("utf-8").splitlines()))
+        assert len(rows) == records[-1][name] > 20
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["memory", "export", SCENARIO, "g.doc"], "its ending tells no format"),
+        (["memory", "export", SCENARIO, "g.svg", "--memory", "rag"], "there is no graph in it"),
+        (["memory", "export", SCENARIO, "g.svg", "--nodes", "2"], "3 or more"),
+        (["memory", "export", "nowhere", "g.svg"], "nowhere"),
+        (["memory", "explain", "code", "x", "--memory", "graf", "--scenario", SCENARIO], "unknown memory"),
+        (["memory", "explain", "code", "x", "--scenario", SCENARIO, "--unit", "x"], "no such session"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = said(words, capsys)
+    assert code == 2
+    assert sentence in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_session_itself_counts_where_the_whole_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moments = []
+    for more in ([], ["--whole"]):
+        assert said(["memory", "export", SCENARIO, str(tmp_path / "g.json"), *more], capsys)[0] == 0
+        nodes = json.loads((tmp_path / "g.json").read_text("utf-8"))["nodes"]
+        moments.append(next(node["n"] for node in nodes if node["kind"] == "user"))
+    assert moments[0] < moments[1]

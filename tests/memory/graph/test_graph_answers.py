@@ -1,0 +1,176 @@
+"""Priors, thresholds and transitions against counts made by hand."""
+
+from typing import Any
+
+import pytest
+
+from memory.base import make_memory
+from memory.graph_counts import Node, above
+from memory.keywords import Tally
+from simulator.core.errors import UsageError
+from simulator.core.types import Event, Label, MemoryItem, Query
+
+# Ten moments, in order: app, title, need. Counted by hand below.
+PAST: list[tuple[str, str, str | None]] = [
+    ("code", "parser main", "Coding/Programming"),
+    ("code", "parser test", "Coding/Programming"),
+    ("mail", "invoice march", None),
+    ("code", "parser main", None),
+    ("code", "readme draft", "Translation"),
+    ("mail", "invoice april", "Data Analysis"),
+    ("browser", "parser forum", None),
+    ("code", "parser main", "Coding/Programming"),
+    ("mail", "holiday", None),
+    ("code", "readme draft", None),
+]
+
+
+async def remembering(spec: str, rows: Any = PAST, user: str = "u") -> Any:
+    memory: Any = make_memory(spec)
+    await add(memory, rows, user)
+    return memory
+
+
+async def add(memory: Any, rows: Any, user: str = "u") -> None:
+    for n, (app, title, need) in enumerate(rows):
+        event = Event(f"{user}/{n}", user, n * 10, n * 10 + 10, app, title)
+        await memory.observe(event)
+        await memory.feedback(event, Label(event.id, user, need is not None, event.end_ns, need))
+
+
+async def said(memory: Any, app: str | None, title: str | None, now_ns: int = 1000, user: str = "u") -> list[str]:
+    items: list[MemoryItem] = await memory.recall(Query(user, app, title, None, now_ns), 9, None)
+    return [item.text for item in items]
+
+
+async def test_the_app_prior_is_the_share_of_its_moments_and_its_intentions_are_those_of_help() -> None:
+    # code: 6 moments, 4 with help: 3 coding, 1 translation.
+    (text,) = await said(await remembering("graph"), "code", None)
+    assert text == "In code help was needed in 67 % of 6 moments, then for: Coding/Programming 75 %, Translation 25 %"
+
+
+async def test_the_keyword_prior_is_the_mean_over_the_words_of_shares_of_all_their_moments() -> None:
+    # parser: 5 moments, 3 with help, all coding (3/5); readme: 2 moments, 1 with help (translation, 1/2).
+    memory = await remembering("graph")
+    (text,) = await said(memory, None, "parser readme")
+    assert "help was needed in 55 % of moments: Coding/Programming 30 %, Translation 25 %" in text
+    (item,) = await memory.recall(Query("u", None, "parser readme", None, 1000), 5, None)
+    assert item.help == pytest.approx((3 / 5 + 1 / 2) / 2)
+    assert (item.intention, item.score, item.latest_source_ns) == ("Coding/Programming", 5 / 9, 100)
+
+
+async def test_conditioned_on_help_the_shares_of_a_keyword_are_of_moments_with_help() -> None:
+    # parser: 3 of 3; readme: 1 of 1; holiday was never seen with help and says nothing then.
+    (text,) = await said(await remembering("graph:keyword_conditional=help_only"), None, "parser readme holiday")
+    assert text.endswith("it was for: Coding/Programming 50 %, Translation 50 %")
+    assert "holiday" not in text
+
+
+async def test_a_word_that_is_not_known_is_left_out_of_the_mean_or_counts_as_nothing() -> None:
+    # parser alone: 3/5 of its moments. With an unknown word beside it, the mean over all of the title is half of that.
+    memory, all_ = await remembering("graph"), await remembering("graph:keyword_mean=all")
+    for made, share in ((memory, 3 / 5), (all_, 3 / 10)):
+        (item,) = await made.recall(Query("u", None, "parser zebra", None, 1000), 5, None)
+        assert item.help == pytest.approx(share)
+
+
+@pytest.mark.parametrize(("n_other", "told"), [(18, True), (19, False)])
+async def test_an_intention_of_an_app_is_told_above_five_in_a_hundred(n_other: int, told: bool) -> None:
+    # 1 of 19 is .0526; 1 of 20 is exactly .05, which is not above it.
+    rows = [("code", "", "Translation"), *[("code", "", "Data Analysis")] * n_other]
+    (text,) = await said(await remembering("graph", rows), "code", None)
+    assert ("Translation" in text) is told
+
+
+@pytest.mark.parametrize(("n_other", "told"), [(8, True), (9, False)])
+async def test_an_intention_of_a_word_is_told_above_ten_in_a_hundred(n_other: int, told: bool) -> None:
+    # 1 of 9 is .111; 1 of 10 is exactly .1, which is not above it.
+    rows = [("code", "parser", "Translation"), *[("code", "parser", None)] * n_other]
+    (text,) = await said(await remembering("graph", rows), None, "parser")
+    assert ("Translation" in text) is told
+
+
+async def test_transitions_are_counted_between_apps_that_follow_each_other_and_are_told_if_asked_for() -> None:
+    # Apps in order: code code mail code code mail browser code mail code. From code: mail 3 times; from mail: code
+    # twice, browser once. Staying in an app is none.
+    memory = await remembering("graph:show_next=true")
+    assert "After code usually comes: mail 100 %" in await said(memory, "code", None)
+    assert "After mail usually comes: code 67 %, browser 33 %" in await said(memory, "mail", None)
+    assert not any("usually comes" in text for text in await said(await remembering("graph"), "mail", None))
+
+
+async def test_transitions_are_read_as_of_the_moment_too() -> None:
+    memory = await remembering("graph:show_next=true")
+    assert "After mail usually comes: code 100 %" in await said(memory, "mail", None, now_ns=45)
+    assert not any("usually" in text for text in await said(memory, "mail", None, now_ns=35))
+
+
+async def test_each_user_has_transitions_of_their_own_in_shared_counts() -> None:
+    memory: Any = make_memory("graph:scope=global,show_next=true")
+    for n, (user, app) in enumerate([("u", "code"), ("v", "mail"), ("u", "code"), ("v", "mail")]):
+        await memory.observe(Event(f"{user}/{n}", user, n * 10, n * 10 + 10, app, ""))
+    assert await said(memory, "code", None) == []  # u never went to mail
+
+
+async def test_backoff_asks_everybody_only_about_what_the_user_does_not_know() -> None:
+    memory: Any = make_memory("graph:scope=backoff")
+    await add(memory, [("code", "parser", None)], "u")
+    await add(memory, [("code", "parser", "Translation"), ("mail", "invoice", "Translation")], "v")
+    assert "In code help was needed in 0 % of 1 moments" in await said(memory, "code", None)
+    assert "In mail help was needed in 100 % of 1 moments, then for: Translation 100 %" in await said(
+        memory, "mail", None
+    )
+
+
+async def test_labels_told_in_any_order_give_the_same_counts_as_of_any_instant() -> None:
+    events = [Event(f"u/{n}", "u", n * 10, n * 10 + 10, "code", "parser") for n in range(4)]
+    labels = [Label(e.id, "u", n != 1, 100 + n, "Translation" if n != 1 else None) for n, e in enumerate(events)]
+    made: list[Any] = [make_memory("graph"), make_memory("graph")]
+    for memory, order in zip(made, ([0, 1, 2, 3], [3, 1, 0, 2]), strict=True):
+        for event in events:
+            await memory.observe(event)
+        for n in order:
+            await memory.feedback(events[n], labels[n])
+    for now_ns in range(99, 105):
+        assert await said(made[0], "code", "parser", now_ns) == await said(made[1], "code", "parser", now_ns)
+    assert (await said(made[1], "code", None, 101))[0].startswith("In code help was needed in 50 % of 2 moments")
+
+
+async def test_the_latest_question_for_the_intention_is_told_as_of_the_moment() -> None:
+    node = Node()
+    for ns, asked in ((30, "third"), (10, "first"), (20, "second")):
+        node.add(ns, True, "Translation", (ns, asked))
+    assert [node.question("Translation", ns) for ns in (5, 10, 25, 99)] == [
+        None, (10, "first"), (20, "second"), (30, "third")
+    ]  # fmt: skip
+    assert node.upto(20) == (2, 2, {"Translation": 2}, 20)
+    assert node.upto(9)[0] == 0
+
+
+def test_shares_come_largest_first_and_equal_ones_by_name() -> None:
+    assert list(above({"b": 0.2, "a": 0.2, "c": 0.5, "d": 0.1}, 0.1)) == ["c", "a", "b"]
+
+
+def test_a_tally_takes_late_additions_into_their_place() -> None:
+    tally = Tally()
+    for ns in (10, 30, 20, 20, 5):
+        tally.add(ns)
+    assert [tally.upto(ns) for ns in (4, 5, 10, 20, 30)] == [0, 1, 2, 4, 5]
+    assert (len(tally), tally.latest(25), tally.latest(0)) == (5, 20, None)
+
+
+async def test_the_names_of_the_papers_are_names_here() -> None:
+    assert type(make_memory("kg:scope=global")).__name__ == "GraphMemory"
+    assert type(make_memory("cluster")) is type(make_memory("clusters")) is type(make_memory("personas"))
+
+
+@pytest.mark.parametrize("wrong", ["scope=mine", "keyword_conditional=none", "keyword_mean=some"])
+def test_a_word_that_is_no_option_is_refused_with_those_that_are(wrong: str) -> None:
+    with pytest.raises(UsageError, match=r"must be one of"):
+        make_memory(f"graph:{wrong}")
+
+
+async def test_the_graph_counts_its_nodes_and_edges() -> None:
+    stats = (await remembering("graph")).stats()
+    # apps code mail browser; words parser main test invoice march readme draft april forum holiday
+    assert (stats["apps"], stats["keywords"]) == (3, 10)
