@@ -10,6 +10,7 @@ from memory.threads import Threaded
 from simulator.core.errors import ProactError
 from simulator.core.protocols import Memory, Meter
 from simulator.core.types import Event, Label, MemoryItem, Query
+from simulator.timing.meter import SilentMeter, charging
 
 __all__ = ["NOTHING", "CausalityError", "KnownLabels", "LabelBook", "NoMemoryView", "View"]
 
@@ -133,8 +134,13 @@ class View:
         if getattr(self._meter, "closed", False):
             raise ProactError("a memory view was read after its decision had ended")
         query = Query(self.user, self._app, self._title, self._category, self.now_ns, text)
-        with self._meter.stage("retrieve"):
-            items = await self._memory.recall(query, k, token_budget)
+        meter = self._meter if isinstance(self._meter, SilentMeter) else charging.get()
+        asked_for = charging.set(meter)  # an embedder books its own time with it
+        try:
+            with self._meter.stage("retrieve"):
+                items = await self._memory.recall(query, k, token_budget)
+        finally:
+            charging.reset(asked_for)
         late = sum(1 for i in items if i.latest_source_ns is not None and i.latest_source_ns > self.now_ns)
         if late:
             for _ in range(late):

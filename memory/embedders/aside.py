@@ -15,7 +15,25 @@ from simulator.core.traits import trait
 from simulator.core.types import Event, Label, MemoryItem, Query
 from simulator.endpoint.together import virtual_now_ns
 
-__all__ = ["Aside"]
+__all__ = ["Aside", "embedded"]
+
+
+def embedded(make: Callable[..., Any]) -> Callable[..., Any]:
+    """What makes a memory, so that one whose embedder waits for a server gets a thread, and the embedder is closed with
+    it, or at once where no memory came to be.
+    """
+
+    def made(**given: Any) -> Any:
+        embedder = given.get("embedder")
+        if embedder is None or trait(embedder, "inline", True):
+            return make(**given)
+        try:
+            return Aside(make(**given), embedder)
+        except BaseException:
+            embedder.close()
+            raise
+
+    return made
 
 
 class Aside:

@@ -105,9 +105,18 @@ class Kept:
 
     def __init__(self, embedder: Embedder, room: int = 16_384) -> None:
         self._embedder, self._room = embedder, room
-        self.identity, self.dimension = embedder.identity, embedder.dimension
         self._rows: dict[str, NDArray[np.float32]] = {}
         self.inline: bool = trait(embedder, "inline", True) is not False
+
+    @property
+    def identity(self) -> str:
+        """See ``core.protocols.Embedder``."""
+        return self._embedder.identity
+
+    @property
+    def dimension(self) -> int:
+        """See ``core.protocols.Embedder``; one that asks a server may have to ask it for this."""
+        return self._embedder.dimension
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See ``core.protocols.Embedder``.
@@ -121,7 +130,6 @@ class Kept:
             meter = charging.get()
             with nullcontext() if meter is None else meter.stage("embed"):
                 rows = self._checked(self._embedder.embed(new), len(new))
-            self.dimension = rows.shape[1]
             known |= zip(new, rows, strict=True)
             if len(self._rows) + len(new) > self._room:
                 self._rows.clear()

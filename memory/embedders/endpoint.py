@@ -51,7 +51,7 @@ class EndpointEmbedder:
         self._choice = _asked(model, base_url, dimensions, choice)
         self._scope = f"{unit}/embedder" if unit else "embedder"
         self.identity = _name(self._choice.model)
-        self.dimension = dimensions  # 0 until the first answer
+        self._dimension = dimensions  # 0 until the first answer
         self._loop: asyncio.AbstractEventLoop | None = None
         self._endpoint: Endpoint | None = None
 
@@ -61,6 +61,15 @@ class EndpointEmbedder:
         dimensions = int(params.get("dimensions", 0))
         asked = _asked(params.get("model"), params.get("base_url"), dimensions, choice)
         return {"name": _name(asked.model), "dimension": dimensions or None, "weights": None, "asked": asked.header}
+
+    @property
+    def dimension(self) -> int:
+        """See ``core.protocols.Embedder``. Nobody but the server knows it: where it has not answered yet and it was not
+        told, it is asked for one vector.
+        """
+        if not self._dimension:
+            self.embed(["dimension"])
+        return self._dimension
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See ``core.protocols.Embedder``. Blocks its thread while the server is asked; what is blank is not sent.
@@ -73,10 +82,10 @@ class EndpointEmbedder:
         said = [place for place, text in enumerate(texts) if text.strip()]
         found = [self._ask([texts[p] for p in said[i : i + _BATCH]]) for i in range(0, len(said), _BATCH)]
         for rows in found:
-            self.dimension = self.dimension or rows.shape[1]
-            if rows.shape[1] != self.dimension:
-                raise ProactError(f"embedder {self.identity}: {rows.shape[1]} numbers came, not {self.dimension}")
-        made = np.zeros((len(texts), self.dimension), dtype=np.float32)
+            self._dimension = self._dimension or rows.shape[1]
+            if rows.shape[1] != self._dimension:
+                raise ProactError(f"embedder {self.identity}: {rows.shape[1]} numbers came, not {self._dimension}")
+        made = np.zeros((len(texts), self.dimension if texts else 0), dtype=np.float32)
         if found:
             whole = np.concatenate(found).astype(np.float64)
             lengths = np.sqrt((whole * whole).sum(axis=1, keepdims=True))

@@ -154,8 +154,11 @@ class Memory(Protocol):
 
     Traits: ``inline`` (never suspends or blocks), ``capabilities`` (mapping: ``as_of`` native | stream_order_only,
     ``isolation`` native | collection | none, ``mutates_past`` bool, ``llm_per_write`` bool). Optional: ``async
-    maintain(now_ns)`` off the decision path, ``async forget(user, start_ns, end_ns)``, ``stats()``, ``save(folder)``,
-    ``load(folder)``.
+    maintain(now_ns)`` off the decision path, ``needs_upkeep()``, ``async forget(user, start_ns, end_ns)``, ``stats()``,
+    ``save(folder)``, ``load(folder)``.
+
+    ``maintain`` is called once after the history, and after each write that ``needs_upkeep`` says needs it; on paced clocks
+    other calls then go on beside it. ``upkeep_lag_ns``, where it is an int, is after how long its work is seen.
     """
 
     async def observe(self, event: Event) -> None:
@@ -178,8 +181,15 @@ class Memory(Protocol):
 class Embedder(Protocol):
     """Texts to vectors. ``identity`` names model, dimension and version: it goes into every result."""
 
-    identity: str
-    dimension: int
+    @property
+    def identity(self) -> str:
+        """Model, dimension and version, in a word."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a row."""
+        ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit-length rows, float32 of shape (len(texts), dimension); an empty text gives a row of zeros."""

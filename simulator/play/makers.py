@@ -14,7 +14,7 @@ from typing import Any
 
 from agents.base import agents
 from memory.base import as_memory, memories
-from memory.embedders.aside import Aside
+from memory.embedders.aside import embedded
 from simulator.core.errors import UsageError, quote
 from simulator.core.registry import Registry, Spec, model_wanted, parse_spec, typed
 from simulator.core.traits import declares, trait
@@ -118,16 +118,13 @@ def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> 
 
     def make(**given: Any) -> Any:
         if spec is not None:
-            made = finish(registry.make(spec, **given))
-        else:
-            takes = inspect.signature(cls).parameters
-            made = finish(cls(**{k: v for k, v in given.items() if k in takes}))
-        embedder = given.get("embedder")
-        return made if embedder is None or trait(embedder, "inline", True) else Aside(made, embedder)
+            return finish(registry.make(spec, **given))
+        takes = inspect.signature(cls).parameters
+        return finish(cls(**{k: v for k, v in given.items() if k in takes}))
 
     facts = trait(cls, "header_facts")
     told = facts({} if spec is None else spec.params) if callable(facts) else None
-    return Maker(text, name, _code(cls), declares(cls, "sees_truth"), model_wanted(cls), told, make,
+    return Maker(text, name, _code(cls), declares(cls, "sees_truth"), model_wanted(cls), told, embedded(make),
                  "others" in _takes(cls), "embedder" in _takes(cls) and "embedder" not in typed(cls))  # fmt: skip
 
 
