@@ -12,7 +12,6 @@ import csv
 import io
 import json
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from typing import Any, Literal
 
 from simulator.core.errors import InputError, UsageError
 from simulator.core.faults import told
+from simulator.core.folders import is_vacant, whole_folder
 from simulator.privacy.datasheet import TERMS, datasheet
 from simulator.privacy.rules import Rules, load_rules
 from simulator.privacy.states import State, inside
@@ -128,22 +128,12 @@ def release(session: Path, out: Path, options: Options, *, rules: Rules | None =
     """
     if options.unreviewed == "accept" and not options.restricted:
         raise UsageError("pictures that nobody looked at are never public; leave them out, or review them")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if not is_vacant(out):
         raise UsageError(f"{out} is not empty: a release needs a folder of its own")
     with told(session), Reader(session) as reader:
         _refuse(reader, options)
-        part = out.absolute().with_name(f".{out.absolute().name}.part")
-        if part.exists():
-            shutil.rmtree(part)
-        try:
-            made = _Release(reader, options, rules or load_rules()).write(part, out.absolute().name)
-            if out.exists():
-                out.rmdir()
-            part.rename(out)
-        except BaseException:
-            shutil.rmtree(part, ignore_errors=True)
-            raise
-        return made
+        with whole_folder(out) as part:
+            return _Release(reader, options, rules or load_rules()).write(part, out.absolute().name)
 
 
 def _refuse(reader: Reader, options: Options) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -14,11 +13,13 @@ from zoneinfo import ZoneInfo
 
 from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import InputError
+from simulator.core.folders import is_vacant, whole_folder
 from simulator.core.types import Event, Label, Snapshot
 from simulator.screen import pixels
 from simulator.session.history import first_query, line_of
 from simulator.session.opportunities import Labeller, label_events, questions
 from simulator.session.reader import connect
+from simulator.session.recording_id import PERSON, RECORDING
 from simulator.session.schema import FILE_NAME
 from simulator.session.segmentation import Segmenter
 from simulator.session.split_cut import Blocks
@@ -168,14 +169,10 @@ def write_session(target: Path, stretch: Stretch, foreign: Foreign, zone: str, d
     if (target / FILE_NAME).exists():
         _same(target, digest)
         return False
-    if target.exists() and any(target.iterdir()):
+    if not is_vacant(target):
         raise InputError(target, "the folder holds something else; choose another place to import to")
-    part = target.with_name(f".{target.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    _write(part, target.name, stretch, foreign, zone, digest, pictures)
-    if target.exists():
-        target.rmdir()
-    part.rename(target)
+    with whole_folder(target) as part:
+        _write(part, target.name, stretch, foreign, zone, digest, pictures)
     return True
 
 
@@ -198,7 +195,7 @@ def _write(
     meta = {
         "recorder": "import", "codec": "as imported" if pictures.how != "none" else "none", "import_digest": digest,
         "import_source": foreign.source.name, "segmentation": stretch.rule,
-        **{f"import_{key}": value for key, value in foreign.notes.items()},
+        **{f"import_{key}": value for key, value in foreign.notes.items()}, **_version_of(stretch, foreign, zone),
     }  # fmt: skip
     with Writer(
         part,
@@ -237,6 +234,16 @@ def _write(
                 writer.gap(first, last, reason)
         writer.set_profile(foreign.profile)
         writer.close(end_ns=stretch.end_ns - zero)
+
+
+def _version_of(stretch: Stretch, foreign: Foreign, zone: str) -> dict[str, str]:
+    """What ``meta`` says of the recording that this is a version of. Versions of a person's log may be cut elsewhere
+    (noise fills silences), but a day of it is the same day in each.
+    """
+    out = {} if foreign.recording is None else {RECORDING: foreign.recording}
+    if foreign.person is not None:
+        out = {RECORDING: f"{foreign.person} {stretch.local_start(zone).date()}", **out, PERSON: foreign.person}
+    return out
 
 
 def _event_row(event: ForeignEvent, zero: int, period: int, *, anchored: bool) -> dict[str, Any]:

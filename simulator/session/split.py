@@ -15,7 +15,6 @@ with the pictures of each. The source is only read; splitting the same again cha
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ import yaml
 from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import InputError, UsageError, quote
 from simulator.core.files import read_text
+from simulator.core.folders import whole_folder
 from simulator.core.names import free, plain
 from simulator.core.types import SECOND
 from simulator.session.history import line_of
@@ -116,7 +116,6 @@ def split(src: Path, out: Path, *, history: float = 0.7, validation: float = 0.0
 class _User:
     def __init__(self, user: str, own: Sequence[Case], out: Path, name: str, shares: Sequence[float]) -> None:
         self.user, self.final, self.shares = user, out / name, shares
-        self.home = out / f".{name}.part"  # beside the place it gets when it is whole: what is relative stays so
         self.cases = sorted(own, key=lambda c: (c.start_ns, c.end_ns, c.header.session))
         self.sides = (HISTORY, EVALUATION) if len(shares) == 1 else (HISTORY, VALIDATION, EVALUATION)
         self.counts: Counter[str] = Counter()
@@ -128,8 +127,10 @@ class _User:
         source = self._source()
         if known := self._known(source):
             return known
-        shutil.rmtree(self.home, ignore_errors=True)
-        self.home.mkdir(parents=True)
+        with whole_folder(self.final) as self.home:
+            return self._written(cuts, source)
+
+    def _written(self, cuts: Sequence[int], source: str) -> SplitUser:
         bounds = [-(2**62), *cuts, 2**62]
         tables: list[str] = []
         hours: dict[str, float] = {}
@@ -143,9 +144,6 @@ class _User:
                 (self.home / tables[-1]).write_text(text, encoding="utf-8")
         made = SplitUser(self.user, tuple(cuts), hours, dict(self.counts), tuple(self.scenarios), unchanged=False)
         (self.home / ACCOUNT).write_text(self._account(source, made), encoding="utf-8")
-        if self.final.exists():
-            self.final.rmdir()
-        self.home.rename(self.final)
         return made
 
     def _cuts(self) -> list[int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from simulator.core.errors import InputError
 from simulator.core.faults import kind_of
+from simulator.core.folders import whole_folder
 from simulator.session.reader import Header, connect
 from simulator.session.schema import FILE_NAME, KINDS
 
@@ -40,19 +41,11 @@ def write_part(header: Header, target: Path, name: str, from_ns: int, until_ns: 
     Raises:
         InputError: the source cannot be read, or holds no row in between.
     """
-    part = target.with_name(f".{target.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
     try:
-        odd = _copied(header, part, name, from_ns, until_ns)
+        with whole_folder(target) as part:
+            return _copied(header, part, name, from_ns, until_ns)
     except sqlite3.Error as error:
-        shutil.rmtree(part, ignore_errors=True)
         raise InputError(header.file, kind_of(error)) from None
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
-    part.rename(target)
-    return odd
 
 
 def _copied(header: Header, part: Path, name: str, from_ns: int, until_ns: int | None) -> Counter[str]:

@@ -16,7 +16,6 @@ at the end or not at all.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any
 
 from simulator.core.errors import InputError, UsageError, quote
 from simulator.core.faults import told
+from simulator.core.folders import is_vacant, whole_folder
 from simulator.workload import words
 from simulator.workload.calibration import Calibration, calibrate
 from simulator.workload.ceilings import Ceilings, ceilings
@@ -102,12 +102,9 @@ def generate(
     made = load(recipe)
     calibration = calibrate(made, recipe)
     with told(out):
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        if not is_vacant(out):
             raise InputError(out, "the folder holds something already; name one that is empty or not there yet")
-        part = out.absolute().with_name(f".{out.absolute().name}.part")
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(parents=True)
-        try:
+        with whole_folder(out) as part:
             result = Generated(calibration)
             for number in range(1, users + 1):
                 person = Person(made, calibration, seed, f"synthetic-{number:03}", days)
@@ -115,11 +112,6 @@ def generate(
                 if progress is not None:
                     progress(result.users[-1])
             _account(part, made, result, days, seed, images)
-            if out.exists():
-                out.rmdir()
-            part.rename(out)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
     return result
 
 

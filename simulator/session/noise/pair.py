@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from simulator.core.errors import InputError, UsageError, quote
 from simulator.core.faults import told
+from simulator.core.folders import is_vacant, whole_folder
 from simulator.core.names import free
 from simulator.session.check import check
 from simulator.session.noise.copying import Copy
@@ -74,14 +74,11 @@ def twins(path: Path, out: Path, options: Options, donors: Sequence[Path] = ()) 
         InputError: a scenario or session with a fault.
         UsageError: ``out`` holds something; no donor has rows of a kind that is wanted.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if not is_vacant(out):
         raise UsageError(f"{quote(out)} is not empty: twins need a folder of their own")
     found = _grouped(path)
     giving = _donors(options, donors)
-    part = out.absolute().with_name(f".{out.absolute().name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    try:
-        part.mkdir(parents=True)
+    with whole_folder(out) as part:
         told_of = []
         made = []
         for name, group in found.items():
@@ -91,12 +88,6 @@ def twins(path: Path, out: Path, options: Options, donors: Sequence[Path] = ()) 
             told_of.append(account)
         said = {"options": asdict(options), "pairs": told_of}
         (part / ACCOUNT).write_text(json.dumps(said, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        if out.exists():
-            out.rmdir()
-        part.rename(out)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
     return made
 
 
@@ -147,9 +138,11 @@ class _Pair:
             free = places(times, ticks, first.truth, header.zero_ns, spare_windows=options.spare_windows)
             stretches = draw(free, n, options, header.session)
             said = with_files(spec, base, out / "shared" / self._name)
-            clean = Copy(reader, (), drawn_from, options.seed)
+            clean = Copy(reader, first.recording, (), drawn_from, options.seed)
             clean.write(out / "clean" / self._name / "session")
-            noisy = Copy(reader, stretches, drawn_from, options.seed, out / "clean" / self._name / "session")
+            noisy = Copy(
+                reader, first.recording, stretches, drawn_from, options.seed, out / "clean" / self._name / "session"
+            )
             noisy.write(out / "noisy" / self._name / "session")
         for twin, copy in (("clean", clean), ("noisy", noisy)):
             about = f"{first.truth.session}, {'with noise in between' if twin == 'noisy' else 'as it is'}"
