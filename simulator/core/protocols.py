@@ -157,8 +157,8 @@ class Memory(Protocol):
     maintain(now_ns)`` off the decision path, ``needs_upkeep()``, ``async forget(user, start_ns, end_ns)``, ``stats()``,
     ``save(folder)``, ``load(folder)``.
 
-    ``maintain`` is called once after the history, and after each write that ``needs_upkeep`` says needs it; on paced clocks
-    other calls then go on beside it. ``upkeep_lag_ns``, where it is an int, is after how long its work is seen.
+    ``maintain`` is called once after the history, and after each write that ``needs_upkeep`` says needs it; on paced
+    clocks other calls then go on beside it. ``upkeep_lag_ns``, where it is an int, is after how long its work is seen.
     """
 
     async def observe(self, event: Event) -> None:
