@@ -189,6 +189,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
     elif not truth.moments:  # the scenario does not say what to ask
         truth = await _with_moments(play, seed)
     made_of: dict[str, Any] = {"seed": seed, "intentions": play.intentions}
+    made_of["utc_anchor_ns"] = getattr(play.source, "utc_anchor_ns", None)
     agent, memory = agent_maker(choice.agent), memory_maker(choice.memory)
     check_others(memory, play, others)
     shown = made_of | ({"truth": truth} if agent.sees_truth else {})
@@ -218,6 +219,8 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         memory_code=memory.code,
         gate_text=gate.text,
         dataset=play.dataset_hash,
+        recording=play.recording,
+        person=play.person,
         journal=None if choice.journal is None else _journal_of(Path(choice.journal), play.key),
         asking=asking(choice, agent, memory, model, embedder),
         sample=play.sample,

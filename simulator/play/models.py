@@ -88,6 +88,8 @@ def asking(choice: Choice, agent: Maker, memory: Maker, model: ModelChoice,
         said["model"] = model.header
     if agent.facts is not None:
         said["strategy"] = dict(agent.facts)
+    if memory.facts:
+        said["memory_facts"] = dict(memory.facts)
     if embedder is not None:
         said["embedder"] = dict(embedder.facts)
     return said

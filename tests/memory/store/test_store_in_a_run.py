@@ -1,0 +1,56 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.rag import RagMemory
+from simulator.core.errors import InputError
+from simulator.core.types import SECOND, Event, Label, Query
+from simulator.play.assemble import Choice, assemble
+
+DESK = Path(__file__).resolve().parents[3] / "docs" / "examples" / "desk.yaml"
+LONG_AGO_S = 1_600_000_000
+
+
+async def keep(folder: Path, n: int) -> None:
+    keeper = RagMemory()
+    keeper.open_store(folder, utc_anchor_ns=LONG_AGO_S * SECOND, keep=True)
+    for i in range(n):
+        event = Event(f"past/{i}", "sam", i * SECOND, (i + 1) * SECOND, "xterm", "a title of long ago")
+        await keeper.observe(event)
+        await keeper.feedback(event, Label(event.id, "sam", True, event.end_ns, "Translation"))
+    await keeper.close()
+
+
+async def test_a_run_writes_down_what_its_store_holds_and_leaves_it_alone(tmp_path: Path) -> None:
+    await keep(tmp_path / "store", 3)
+    before = (tmp_path / "store" / "journal.sqlite").read_bytes()
+    choice = Choice(
+        scenarios=(str(DESK),), memory=f"rag:store={tmp_path / 'store'}", clock="modelled", latency="fixed:200ms"
+    )
+    (plan,) = await assemble(choice)
+    facts = plan.header()["memory_facts"]
+    memory: Any = plan.memory()
+    ask = Query("sam", "xterm", "a title of long ago", None, 0)
+    (newest, *_) = await memory.recall(ask, 5, None)
+    anchor_ns = plan.header()["utc_anchor_ns"]
+    assert newest.source_event_ids == ("past/2",)
+    assert newest.latest_source_ns == (LONG_AGO_S + 3) * SECOND - anchor_ns
+    event = Event("desk/1", "sam", 0, SECOND, "xterm", "a title of long ago")
+    await memory.observe(event)
+    await memory.feedback(event, Label("desk/1", "sam", True, SECOND, "Translation"))
+    assert (await memory.recall(Query("sam", "xterm", event.title, None, SECOND), 1, None))[0].source_event_ids == (
+        "desk/1",
+    )
+    await memory.close()
+    assert (tmp_path / "store" / "journal.sqlite").read_bytes() == before
+    (again,) = await assemble(choice)
+    assert again.header() == plan.header()
+    await keep(tmp_path / "store", 4)
+    (other,) = await assemble(choice)
+    assert other.header()["memory_facts"] != facts
+
+
+async def test_a_store_that_is_not_there_is_said_before_the_run(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no memory is stored there"):
+        await assemble(Choice(scenarios=(str(DESK),), memory=f"rag:store={tmp_path}"))
