@@ -93,6 +93,7 @@ class _Found:
         """Raises InputError only for a path that is not there."""
         from simulator.cli.dataset import found_at, wanted
         from simulator.session.describe_parts import is_table, of_table
+        from simulator.sources.recording import header_of
 
         wanted([path])
         try:
@@ -108,7 +109,7 @@ class _Found:
         for file in found.scenarios:
             outside = not any(session.is_relative_to(file.parent) for session in found.sessions)
             for play in self._plays(file, told=outside):
-                played.add(folder := play.source.header.folder)  # type: ignore[attr-defined]
+                played.add(folder := header_of(play.source).folder)
                 self._session(folder, play)
         for session in found.sessions:
             if session.resolve() not in {p.resolve() for p in played}:

@@ -17,6 +17,7 @@ from simulator.session.reader import Header, Reader
 from simulator.session.scenario import find, plays
 from simulator.session.scenario_file import read_mapping
 from simulator.session.truth import Assist, Truth
+from simulator.sources.recording import header_of
 
 __all__ = ["Case", "cases", "relative"]
 
@@ -122,14 +123,12 @@ def _of_scenario(file: Path) -> Case:
     if found[0].truth.moments:
         raise InputError(file, "a scenario that states its moments is not split")
     play = found[0]
-    header: Header = play.source.header  # type: ignore[attr-defined]  # scenarios play recordings
-    return _case(header, play.user, file, play.truth, play.segmentation)
+    return _case(header_of(play.source), play.user, file, play.truth, play.segmentation)
 
 
 def _of_session(folder: Path) -> Case:
     (play,) = plays([folder])
-    header: Header = play.source.header  # type: ignore[attr-defined]
-    return _case(header, play.user, None, play.truth, play.segmentation)
+    return _case(header_of(play.source), play.user, None, play.truth, play.segmentation)
 
 
 def _case(header: Header, user: str, scenario: Path | None, truth: Truth, rule: str) -> Case:

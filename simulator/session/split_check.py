@@ -15,9 +15,8 @@ ids, files and instants, no titles and no questions.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,14 +24,13 @@ from typing import Any
 import numpy as np
 
 from simulator.core.errors import InputError
-from simulator.core.files import csv_rows, json_lines, read_text
+from simulator.core.files import csv_rows, json_lines
 from simulator.core.types import SECOND, Event, Label
 from simulator.session.describe_pictures import Luminance
-from simulator.session.play import Play
-from simulator.session.reader import Header, Reader, is_session
-from simulator.session.scenario import find, plays
-from simulator.session.scenario_file import load
-from simulator.session.split import ACCOUNT, EVALUATION, VALIDATION
+from simulator.session.reader import Reader
+from simulator.session.scenario import find
+from simulator.session.split_sides import Before, Own, by_user
+from simulator.sources.recording import header_of
 
 __all__ = ["REPEATS", "Leak", "Verdict", "check_split"]
 
@@ -76,29 +74,6 @@ class Verdict:
     n_events: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Before:
-    """A session of the history, until an instant of its stream time (None: whole)."""
-
-    folder: Path
-    until_ns: int | None
-
-
-@dataclass(slots=True)
-class _Own:
-    """One side of a split of one user, or one scenario whose session has no calendar.
-
-    ``plays`` are the ones whose histories are looked at, ``evaluated`` these and those of later sides: what is
-    evaluated may know what was validated.
-    """
-
-    user: str
-    plays: list[Play] = field(default_factory=list)
-    evaluated: list[Play] = field(default_factory=list)
-    before: dict[Path, _Before] = field(default_factory=dict)
-    tables: set[Path] = field(default_factory=set)
-
-
 def check_split(path: Path, *, allow_repeats: bool = False, pictures: bool = False) -> Verdict:
     """Look through the scenarios at or below a path.
 
@@ -114,83 +89,20 @@ def check_split(path: Path, *, allow_repeats: bool = False, pictures: bool = Fal
     if not files:
         raise InputError(path, "there is no scenario (scenario.yaml) here, so nothing that could be evaluated")
     verdict = Verdict(near_duplicates=0 if pictures else None)
-    for own in _by_user(path, files, verdict):
+    for own in by_user(path, files):
+        verdict.n_scenarios += len(own.plays)
+        verdict.without_history += sum(not play.history for play in own.plays)
+        if any(play.history for play in own.plays):
+            verdict.users_in_both.append(own.user)
         _Check(own, verdict, allow_repeats=allow_repeats, pictures=pictures).all()
     verdict.users_in_both = sorted(set(verdict.users_in_both))
     return verdict
 
 
-def _by_user(path: Path, files: Sequence[Path], verdict: Verdict) -> Iterable[_Own]:
-    owns: dict[tuple[str, str, str], _Own] = {}
-    for file in files:
-        spec = load(file)
-        for play in plays([file]):
-            key = (play.user, "" if _header(play).utc_anchor_ns is not None else play.key, _side(file))
-            own = owns.setdefault(key, _Own(play.user))
-            own.plays.append(play)
-            verdict.n_scenarios += 1
-            verdict.without_history += not play.history
-            if play.history:
-                verdict.users_in_both.append(play.user)
-            for entry in spec.history:
-                if is_session(place := (file.parent / entry).resolve()):
-                    own.before[place] = _Before(place, None)
-                else:
-                    own.tables.add(place)
-    for (user, alone, side), own in owns.items():
-        own.evaluated += own.plays
-        if side == VALIDATION and (later := owns.get((user, alone, EVALUATION))) is not None:
-            own.evaluated += later.plays
-            later.before |= {f: _Before(f, None) for p in own.plays for f in [_header(p).folder.resolve()]}
-    _left_behind(path, owns)
-    _from_accounts(path, owns)
-    return owns.values()
-
-
-def _side(scenario: Path) -> str:
-    """The side on which a split put a scenario; all others are of one."""
-    home = scenario.absolute().parent.parent
-    return home.name if home.name == VALIDATION and (home.parent / ACCOUNT).is_file() else EVALUATION
-
-
-def _left_behind(path: Path, owns: dict[tuple[str, str, str], _Own]) -> None:
-    """An import leaves the sessions of the history beside the others."""
-    played = {_header(play).folder.resolve() for own in owns.values() for play in own.plays}
-    for folder in find(path).sessions:
-        if (place := folder.resolve()) not in played:
-            with Reader(folder) as reader:
-                user = reader.header.user
-            for key in ((user, "", VALIDATION), (user, "", EVALUATION)):
-                if key in owns:
-                    owns[key].before.setdefault(place, _Before(place, None))
-
-
-def _from_accounts(path: Path, owns: dict[tuple[str, str, str], _Own]) -> None:
-    """The sessions that a split drew its histories from, as its account names them."""
-    for file in sorted(path.rglob(ACCOUNT)) if path.is_dir() else ():
-        try:
-            said = json.loads(read_text(file))
-            user = str(said["user"])
-            named = [
-                ((file.parent / one["session"]).resolve(), int(one["until_ns"])) for one in said["history_sessions"]
-            ]
-        except (ValueError, KeyError, TypeError):
-            raise InputError(file, "not the account of a split by this version") from None
-        for key in ((user, "", VALIDATION), (user, "", EVALUATION)):
-            for place, until in named:
-                if key in owns and is_session(place):
-                    owns[key].before.setdefault(place, _Before(place, until))
-
-
-def _header(play: Play) -> Header:
-    header: Header = play.source.header  # type: ignore[attr-defined]  # scenarios play recordings
-    return header
-
-
 class _Check:
     """The looks at one user's history and evaluated sessions; instants are UTC."""
 
-    def __init__(self, own: _Own, verdict: Verdict, *, allow_repeats: bool, pictures: bool) -> None:
+    def __init__(self, own: Own, verdict: Verdict, *, allow_repeats: bool, pictures: bool) -> None:
         self.own, self.verdict = own, verdict
         self.allow_repeats, self.pictures = allow_repeats, pictures
         self.history = list(self._history())
@@ -213,7 +125,7 @@ class _Check:
         """Each event of any of the histories once, with what is to be added to its instants for UTC."""
         seen: set[tuple[str, int, int]] = set()
         for play in self.own.plays:
-            shift = _header(play).utc_anchor_ns or 0
+            shift = header_of(play.source).utc_anchor_ns or 0
             for event, label in play.history:
                 key = (event.id, event.start_ns + shift, event.end_ns + shift)
                 if key not in seen:
@@ -222,7 +134,11 @@ class _Check:
                     yield event, label, shift
 
     def _moments(self) -> None:
-        spans = [(s, s + _header(p).end_ns, p.key) for p in self.own.evaluated for s in [_header(p).utc_anchor_ns or 0]]
+        spans = [
+            (s, s + header_of(p.source).end_ns, p.key)
+            for p in self.own.evaluated
+            for s in [header_of(p.source).utc_anchor_ns or 0]
+        ]
         for event, _, shift in self.history:
             start, end = event.start_ns + shift, event.end_ns + shift
             for low, high, key in spans:
@@ -232,7 +148,7 @@ class _Check:
     def _events(self) -> None:
         ids: dict[str, str] = {}
         for play in self.own.evaluated:
-            header = _header(play)
+            header = header_of(play.source)
             with Reader(header.folder, known=header) as reader:
                 numbers = [n for (n,) in reader.table("events", ("id",))]
             # An import numbers a user's events across all sessions; a recorder begins anew in each.
@@ -245,7 +161,7 @@ class _Check:
 
     def _labels(self) -> None:
         acted = {
-            need.acted_ns + (_header(play).utc_anchor_ns or 0): f"{play.key}, need {need.id}"
+            need.acted_ns + (header_of(play.source).utc_anchor_ns or 0): f"{play.key}, need {need.id}"
             for play in self.own.evaluated
             for need in play.truth.opportunities
             if need.acted_ns is not None
@@ -278,7 +194,7 @@ class _Check:
                 before.setdefault(digest, f"{place.folder.parent.name}/{place.folder.name}, row {row}")
         for play in self.own.plays:
             found: set[str] = set()
-            for digest, row in _digests(_Before(_header(play).folder, None)):
+            for digest, row in _digests(Before(header_of(play.source).folder, None)):
                 if (where := before.get(digest)) is not None and where not in found:
                     found.add(where)
                     self._say("picture", f"{play.key}, row {row}", where)
@@ -287,9 +203,9 @@ class _Check:
 
     def _near(self) -> int:
         """Pictures shortly before the first evaluated session that look like one shortly behind the cut."""
-        first = min(self.own.plays, key=lambda p: _header(p).utc_anchor_ns or 0)
+        first = min(self.own.plays, key=lambda p: header_of(p.source).utc_anchor_ns or 0)
         early = [f for place in self.own.before.values() for f in _files(place, last=True)]
-        late = _files(_Before(_header(first).folder, None), last=False)
+        late = _files(Before(header_of(first.source).folder, None), last=False)
         signature = Luminance()
         there = [_row(signature, f) for f in early[-_MOST_NEAR:]]
         here = [_row(signature, f) for f in late[:_MOST_NEAR]]
@@ -304,7 +220,7 @@ def _row(signature: Luminance, file: Path) -> Any:
         return None
 
 
-def _digests(place: _Before) -> Iterator[tuple[str, int]]:
+def _digests(place: Before) -> Iterator[tuple[str, int]]:
     """SHA-256 of pixels and of files, each with the first row that shows it."""
     with Reader(place.folder) as reader:
         until = None if place.until_ns is None else place.until_ns + reader.header.zero_ns
@@ -318,7 +234,7 @@ def _digests(place: _Before) -> Iterator[tuple[str, int]]:
                     yield digest, row
 
 
-def _files(place: _Before, *, last: bool) -> list[Path]:
+def _files(place: Before, *, last: bool) -> list[Path]:
     """Distinct pictures of a session's last or first minutes, in order."""
     with Reader(place.folder) as reader:
         header = reader.header

@@ -15,12 +15,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from simulator.core.errors import InputError
+from simulator.core.protocols import SnapshotSource
 from simulator.core.taxonomy import DEFAULT, Taxonomy
 from simulator.core.types import ImageRef, Snapshot
 from simulator.session.reader import Header, Reader
 from simulator.session.schema import FAR_NS, KINDS, LONGEST_PATH
 
-__all__ = ["Recording"]
+__all__ = ["Recording", "header_of"]
 
 _COLUMNS = ("captured_ns", "app_name", "window_title", "file_path", "pixels_hash", "width", "height", "text", "id")
 _new = partial(tuple.__new__, Snapshot)  # a named tuple's own constructor takes twice the time
@@ -141,3 +142,14 @@ def _check(file: Path, row: object, **values: object) -> None:
 
 def _bad_kind(file: Path, row: object, column: str) -> InputError:
     return InputError(file, KINDS["screenshots"][column].words, field=f"screenshots row {row}, {column}")
+
+
+def header_of(source: SnapshotSource) -> Header:
+    """The head of the session that is played; of every play that ``simulator.session.scenario.plays`` finds.
+
+    Raises:
+        TypeError: what is played is no recording.
+    """
+    if not isinstance(source, Recording):
+        raise TypeError(f"a {type(source).__name__} has no header of a session")
+    return source.header

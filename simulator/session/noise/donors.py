@@ -19,6 +19,7 @@ from simulator.session.noise.spans import Spans
 from simulator.session.play import Play
 from simulator.session.reader import Header, Reader
 from simulator.session.schema import COLUMNS
+from simulator.sources.recording import header_of
 
 __all__ = ["Base", "Donor", "Rows", "load"]
 
@@ -100,7 +101,7 @@ def load(plays: Sequence[Play], base: Base) -> list[Donor]:
     """
     by_folder: dict[Path, list[Play]] = {}
     for play in plays:
-        folder = getattr(play.source, "header").folder.resolve()  # noqa: B009 - a Recording, by `plays`
+        folder = header_of(play.source).folder.resolve()
         by_folder.setdefault(folder, []).append(play)
     out = []
     for folder, found in by_folder.items():
