@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from simulator.cli.parameters import AsJson, ModelUrl, switch
-from simulator.cli.speak import Voice, plain
+from simulator.cli.speak import Voice, facts, plain
 from simulator.core.errors import Exit, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -213,9 +213,7 @@ def _tell(voice: Voice, session: Path, annotator: str, tally: Tally, filled: Map
     voice.record("annotated", path=str(session), annotator=annotator, official=False, **tally.as_dict(), filled=filled)
     if voice.as_json:
         return
-    from rich.table import Table
-
-    table = Table(title=plain(session), title_justify="left", box=None, pad_edge=False, show_header=False)
+    table = facts(session)
     table.add_row("annotator", plain(f"{annotator} (not official)"))
     left = f", {tally.n_left_out} more left out (excluded, or without start or end)" if tally.n_left_out else ""
     table.add_row("events", plain(f"{tally.n_events}{left}"))

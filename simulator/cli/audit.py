@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from simulator.cli.annotate import sessions_at
 from simulator.cli.parameters import AsJson
-from simulator.cli.speak import Voice, plain
+from simulator.cli.speak import Voice, facts, plain
 from simulator.core.errors import Exit, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -239,8 +239,6 @@ def _line(prompt: str) -> str:
 
 
 def _table(who: str, result: Agreement) -> Any:
-    from rich.table import Table
-
     from simulator.annotate.audit import Share, kappa
 
     def words(share: Share) -> str:
@@ -249,7 +247,7 @@ def _table(who: str, result: Agreement) -> Any:
         low, high = share.interval
         return f"{100 * share.k / share.n:.1f} % of {share.n} (95 %: {100 * low:.1f} to {100 * high:.1f})"
 
-    table = Table(title=plain(who), title_justify="left", box=None, pad_edge=False, show_header=False)
+    table = facts(who)
     table.add_row("sampled", f"{result.n_sampled}, {result.n_unanswered} not answered")
     if result.n_unannotated:
         table.add_row("unannotated", f"{result.n_unannotated} of those answered: not among the shares below")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from simulator.cli.parameters import AsJson
-from simulator.cli.speak import Voice, counted, plain
+from simulator.cli.speak import Voice, counted, facts, plain
 from simulator.core.errors import Exit, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -126,14 +126,14 @@ class _Found:
                 self.unreadable(file, error)
 
     def _session(self, folder: Path, play: Play | None) -> None:
-        from simulator.session.describe import describe as facts
+        from simulator.session.describe import describe as described
         from simulator.session.describe_parts import of_session
 
         place = folder.resolve()
         truth = None if play is None else play.truth
         try:
             if place not in self.sessions:
-                self.facts[place] = facts(folder)
+                self.facts[place] = described(folder)
                 self.sessions[place] = folder
             rule = "app_title" if play is None else play.segmentation
             user = play.user if play is not None else str(self.facts[place]["user"])
@@ -214,9 +214,7 @@ def _line(part: Part) -> tuple[str, ...]:
 
 
 def _lines(title: str, rows: Sequence[tuple[str, ...]]) -> Any:
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=None, show_edge=False, pad_edge=False, show_header=False)
+    table = facts(title)
     for row in rows:
         table.add_row(*map(plain, row))
     return table
@@ -250,7 +248,7 @@ def _pooled(title: str, numbers: Mapping[str, Any], *, brief: bool) -> Any:
             f"({found['embedder']}); {found['requests_without_picture']} requests without a picture, "
             f"{found['requests_with_nothing_before']} with no other before"
         )
-    return _table(title, {key: _words(value) for key, value in told.items()})
+    return facts(title, {key: _words(value) for key, value in told.items()})
 
 
 def _rhythm(one: Mapping[str, Any]) -> str:
@@ -283,17 +281,7 @@ def _facts(session: Path, told: Mapping[str, Any]) -> Any:
             rows |= {f"{key} {inner}": _words(one) for inner, one in value.items()}
         else:
             rows[key] = _words(value)
-    return _table(session, rows)
-
-
-def _table(title: object, rows: Mapping[str, str]) -> Any:
-    from rich.table import Table
-
-    table = Table(title=plain(title), title_justify="left", box=None, show_edge=False, pad_edge=False,
-                  show_header=False)  # fmt: skip
-    for key, value in rows.items():
-        table.add_row(plain(key), plain(value))
-    return table
+    return facts(session, rows)
 
 
 def _words(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from simulator.cli.parameters import AsJson
-from simulator.cli.speak import Voice, counted, plain
+from simulator.cli.speak import Voice, counted, facts
 from simulator.core.errors import Exit, UsageError, quote
 
 if TYPE_CHECKING:
@@ -79,10 +79,6 @@ def _summary(made: Generated) -> dict[str, Any]:
 
 
 def _table(made: Generated, out: Path) -> Any:
-    from rich.table import Table
-
-    title = plain(f"SYNTHETIC data in {out}: nobody in it exists")
-    table = Table(title=title, title_justify="left", box=None, show_edge=False, pad_edge=False, show_header=False)
     n, calibration = max(made.total("n_events"), 1), made.calibration
     bounds = [user.ceilings for user in made.users]
 
@@ -99,6 +95,4 @@ def _table(made: Generated, out: Path) -> Any:
         f"window, {mean('intention_all')} knowing all habits",
         "help F1": f"{mean('f1_floor')} saying yes always, {mean('f1')} knowing the window",
     }
-    for key, value in rows.items():
-        table.add_row(key, plain(value))
-    return table
+    return facts(f"SYNTHETIC data in {out}: nobody in it exists", rows)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from simulator.cli.parameters import AsJson
-from simulator.cli.speak import Voice, plain
+from simulator.cli.speak import Voice, facts, plain
 from simulator.core.errors import Exit, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -188,9 +188,7 @@ def _progress(voice: Voice) -> Iterator[Callable[[str, int, int], None]]:
 
 
 def _scanned(session: Path, told: Mapping[str, Any], dry: bool) -> Any:
-    from rich.table import Table
-
-    table = Table(title=plain(session), title_justify="left", box=None, pad_edge=False, show_header=False)
+    table = facts(session)
     found = ", ".join(f"{n} {kind}" for kind, n in told["found"].items()) or "nothing"
     merged = told["n_merged"]
     same = f"; filling made some the same, so there are {told['n_pictures'] - merged} now" if merged else ""
@@ -212,9 +210,7 @@ def _scanned(session: Path, told: Mapping[str, Any], dry: bool) -> Any:
 
 
 def _standing(session: Path, told: Mapping[str, Any]) -> Any:
-    from rich.table import Table
-
-    table = Table(title=plain(session), title_justify="left", box=None, pad_edge=False, show_header=False)
+    table = facts(session)
     for state, n in told["pictures"].items():
         table.add_row(state, str(n))
     table.add_row("rows whose picture is deleted", str(told["deleted_rows"]))

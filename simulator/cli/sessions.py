@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from simulator.cli.parameters import AsJson
-from simulator.cli.speak import Voice, counted, missed, plain
+from simulator.cli.speak import Voice, counted, facts, missed, plain
 from simulator.core.errors import Exit
 from simulator.core.sizes import show_size
 from simulator.core.types import SECOND
@@ -92,10 +92,6 @@ def _progress(folder: Path, voice: Voice) -> Callable[[int, int], None]:
 
 
 def _table(folder: Path, told: dict[str, Any]) -> Any:
-    from rich.table import Table
-
-    table = Table(title=plain(folder), title_justify="left", box=None, show_edge=False, pad_edge=False,
-                  show_header=False)  # fmt: skip
     rate = told["kb_per_s"]
     rows = {
         "state": _STATES.get(told["state"], told["state"]),
@@ -114,10 +110,7 @@ def _table(folder: Path, told: dict[str, Any]) -> Any:
             rows["cost"] += f", {show_size(now['rss_bytes'])} memory"
         if now["late_p99_ms"] is not None:
             rows["lateness"] = f"p99 {now['late_p99_ms']:.1f} ms"
-    for key, value in rows.items():
-        if value is not None:
-            table.add_row(plain(key), plain(value))
-    return table
+    return facts(folder, {key: value for key, value in rows.items() if value is not None})
 
 
 def _age(seconds: float | None) -> str | None:

@@ -8,12 +8,15 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["Speaker", "Voice", "claim_stdout", "counted", "missed", "plain"]
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["Speaker", "Voice", "claim_stdout", "counted", "facts", "missed", "plain"]
 
 _records: TextIO | None = None
 """Where JSON records go once stdout has been claimed for them; sys.stdout before."""
@@ -50,6 +53,18 @@ def missed(gaps: Mapping[str, int]) -> str:
     '12 ticks locked, 1 tick overload'
     """
     return ", ".join(f"{counted(n, 'tick')} {reason}" for reason, n in gaps.items())
+
+
+def facts(title: object, rows: Mapping[str, object] | None = None) -> Table:
+    """A table of facts under what they are facts of, a name and what is so a row; rows can be added."""
+    from rich.table import Table
+
+    table = Table(
+        title=plain(title), title_justify="left", box=None, show_edge=False, pad_edge=False, show_header=False
+    )
+    for name, said in (rows or {}).items():
+        table.add_row(plain(name), plain(said))
+    return table
 
 
 class Speaker(Console):

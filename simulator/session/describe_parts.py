@@ -19,7 +19,7 @@ from simulator.core.intentions import canonical
 from simulator.core.types import Event, Label
 from simulator.session.history import cut_events, read_table, recorded_assists, recorded_events
 from simulator.session.reader import Header, Reader
-from simulator.session.truth import Truth
+from simulator.session.truth import Truth, active_ns
 
 __all__ = ["Happening", "Part", "Pictured", "Request", "is_table", "of_session", "of_table"]
 
@@ -130,7 +130,7 @@ def of_session(
             user=header.user if truth is None else truth.user,
             anchored=header.utc_anchor_ns is not None,
             zone=header.zone,
-            recorded_ns=_recorded_ns(header),
+            recorded_ns=active_ns(header),
             events=_happenings(events, shift),
             events_from=source,
             requests=tuple(Request(r.at_ns + shift, r.intention) for r in requests),
@@ -198,16 +198,6 @@ def _happenings(events: Iterable[Event], shift: int) -> tuple[Happening, ...]:
         Happening(e.start_ns + shift, e.end_ns + shift, e.app or _UNKNOWN, e.category or _UNKNOWN, e.assistance)
         for e in events
     )
-
-
-def _recorded_ns(header: Header) -> int:
-    """The session's length less its gaps, which may overlap."""
-    covered, reach = 0, 0
-    for gap in sorted(header.gaps, key=lambda g: g.start_ns):
-        start, end = max(gap.start_ns, reach), min(gap.end_ns, header.end_ns)
-        covered += max(0, end - start)
-        reach = max(reach, end)
-    return header.end_ns - covered
 
 
 def _platforms(reader: Reader) -> Counter[str]:

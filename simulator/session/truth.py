@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from simulator.core.errors import InputError
 from simulator.core.files import read_text
@@ -26,6 +26,7 @@ __all__ = [
     "Opportunity",
     "Span",
     "Truth",
+    "active_ns",
     "active_spans",
     "read",
     "write",
@@ -125,7 +126,7 @@ class Truth:
     @property
     def active_ns(self) -> int:
         """Length of the session without its gaps; the hours of per-hour rates."""
-        return sum(end - start for start, end in active_spans(self))
+        return active_ns(self)
 
     @property
     def servable(self) -> tuple[Opportunity, ...]:
@@ -137,17 +138,34 @@ class Truth:
         return sha256(_dump(self).encode()).hexdigest()
 
 
-def active_spans(truth: Truth) -> list[Span]:
+class Recorded(Protocol):
+    """A length of time with gaps: a ``Truth``, or a session's ``Header``."""
+
+    @property
+    def end_ns(self) -> int:
+        """Where it ends; it begins at 0."""
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """When nothing was recorded."""
+
+
+def active_ns(of: Recorded) -> int:
+    """Its length without its gaps."""
+    return sum(end - start for start, end in active_spans(of))
+
+
+def active_spans(of: Recorded) -> list[Span]:
     """The session from 0 to its end without its gaps, as pairs ``[start_ns, end_ns)`` in order.
 
     Gaps may overlap and reach beyond the session on both sides.
     """
     spans: list[Span] = []
     start = 0
-    for gap in sorted(truth.gaps, key=lambda g: (g.start_ns, g.end_ns)):
-        spans.append((start, min(gap.start_ns, truth.end_ns)))
+    for gap in sorted(of.gaps, key=lambda g: (g.start_ns, g.end_ns)):
+        spans.append((start, min(gap.start_ns, of.end_ns)))
         start = max(start, gap.end_ns)
-    spans.append((start, truth.end_ns))
+    spans.append((start, of.end_ns))
     return [(s, e) for s, e in spans if e > s]
 
 

@@ -22,6 +22,7 @@ from simulator.session.reader import Reader
 from simulator.session.scenario import find, plays
 from simulator.session.scenario_file import ScenarioFile, parse
 from simulator.session.scenario_file import load as load_file
+from simulator.session.truth import active_ns
 from simulator.sources.recording import Recording
 
 __all__ = ["Made", "bundled", "twins"]
@@ -150,7 +151,7 @@ class _Pair:
             (out / twin / self._name / "scenario.yaml").write_text(page, encoding="utf-8")
         self._verify(out)
         points = [times[s.place] - header.zero_ns for s in stretches]
-        length = header.end_ns - sum(g.end_ns - g.start_ns for g in header.gaps)
+        length = active_ns(header)
         more = n * header.period_ns
         made = Made(
             name=self._name,
