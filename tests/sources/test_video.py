@@ -17,7 +17,7 @@ from simulator.core.types import MS, SECOND
 from simulator.session.check import check
 from simulator.session.importing import import_
 from simulator.session.reader import Reader
-from simulator.sources import video
+from simulator.sources import video, video_frames
 from simulator.sources.foreign import Ledger
 
 av = pytest.importorskip("av")
@@ -186,7 +186,7 @@ def test_a_quarter_turn_goes_the_right_way_round() -> None:
             image.putpixel((0, 0), (255, 0, 0))
             return image
 
-    upright = video._upright(Frame())
+    upright = video_frames._upright(Frame())
     assert upright.size == (2, 4)
     assert upright.getpixel((1, 0)) == (255, 0, 0)  # what was at the top left is at the top right
 
