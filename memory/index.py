@@ -58,6 +58,7 @@ class Block:
 
     def __init__(self, rows: Rows, norms: Floats, n: int, lists: Lists | None = None) -> None:
         self.rows, self.norms, self.n, self.lists = rows, norms, n, lists
+        self._unit = bool((norms[:n] == 1).all())
 
     def add(self, row: Rows, norm: float) -> None:
         """Put a row behind the others; room doubles up to a thousand, then is all there (untouched, it costs none)."""
@@ -67,6 +68,7 @@ class Block:
             rows[: self.n], norms[: self.n] = self.rows[: self.n], self.norms[: self.n]
             self.rows, self.norms = rows, norms
         self.rows[self.n], self.norms[self.n] = row, norm
+        self._unit = self._unit and norm == 1
         self.n += 1
 
     def seal(self, n_lists: int = _LISTS) -> None:
@@ -79,11 +81,18 @@ class Block:
         slot = place if self.lists is None else int(np.flatnonzero(self.lists.order == place)[0])
         return self.rows[slot], float(self.norms[slot])
 
+    def cosines(self, row: Rows, norm: float, a: int, b: int) -> Floats:
+        """Cosines of the slots from a to b."""
+        if self._unit and norm == 1:  # to divide by 1 costs a tenth of the scan
+            found: Floats = np.vecdot(self.rows[a:b], row).astype(np.float64)
+            return found
+        return likeness(self.rows[a:b], self.norms[a:b], row, norm)
+
     def scan(self, row: Rows, norm: float, first: int) -> Floats:
         """Cosines of the first rows in time; of a sealed block those of all slots, -1 where a row is not among them."""
         if self.lists is None:
-            return likeness(self.rows[:first], self.norms[:first], row, norm)
-        scores = likeness(self.rows[: self.n], self.norms[: self.n], row, norm)
+            return self.cosines(row, norm, 0, first)
+        scores = self.cosines(row, norm, 0, self.n)
         if first < self.n:
             scores[self.lists.order >= first] = -1.0
         return scores
@@ -252,8 +261,7 @@ class Index:
             j = int(which) - int(ends[i]) + n_lists[i]
             a, b = int(block.lists.starts[j]), int(block.lists.starts[j + 1])
             if a < b:
-                scores = likeness(block.rows[a:b], block.norms[a:b], row, norm)
-                found.add(scores, sealed[i] * self.block, block.lists.order[a:b])
+                found.add(block.cosines(row, norm, a, b), sealed[i] * self.block, block.lists.order[a:b])
                 budget -= b - a
             if budget <= 0:
                 break

@@ -42,6 +42,7 @@ CREATE UNIQUE INDEX label_of ON labels (user, id);
 CREATE TABLE changes (seq INTEGER PRIMARY KEY, user INTEGER NOT NULL, what TEXT NOT NULL, n INTEGER NOT NULL,
   chain BLOB NOT NULL);
 """
+_OF_USERS = ("events", "labels")
 _ENTRY = """SELECT e.seq, u.name, e.id, e.start_ns, e.end_ns, e.said, l.help, l.available_ns, l.said FROM events e
 JOIN users u ON u.user = e.user LEFT JOIN labels l ON l.user = e.user AND l.id = e.id """
 
@@ -235,6 +236,9 @@ class Journal:
             n = self._db.execute(f"DELETE FROM events WHERE {touched}", args).rowcount
             told = "DELETE FROM labels WHERE user = ? AND available_ns >= ? AND available_ns < ?"
             n += self._db.execute(told, (number, *span)).rowcount
+            if not any(self._db.execute(f"SELECT 1 FROM {t} WHERE user = ?", (number,)).fetchone() for t in _OF_USERS):
+                self._db.execute("DELETE FROM users WHERE user = ?", (number,))
+                del self.numbers[user]
             if n:
                 self._change(self._next("forgot", user, *span, n), number, "forgot", n)
         if n:  # what was deleted also stands in what was made of it, and in the write-ahead log

@@ -21,6 +21,7 @@ from simulator.privacy.forget_places import MADE_UP, inside, invented, listed, m
 from simulator.privacy.forget_run import is_run, plan_run, users_of
 from simulator.privacy.forget_scenario import SUFFIXES, Scene, plan_scene, profile_items, read_scene
 from simulator.privacy.forget_session import WRECK, Head, is_broken, is_wreck, plan_session, read_head
+from simulator.privacy.forget_store import STORE, plan_store
 from simulator.privacy.forget_tables import ACCOUNT, PAST, is_table, plan_account, plan_memory, plan_table
 from simulator.privacy.forget_uses import IN_USE, Uses, uses_of
 from simulator.privacy.items import Item, Place, Unreached
@@ -113,6 +114,7 @@ class _Found:
     scenes: list[Scene] = field(default_factory=list)
     tables: list[Path] = field(default_factory=list)
     memories: list[Path] = field(default_factory=list)
+    stores: list[Path] = field(default_factory=list)
     accounts: list[Path] = field(default_factory=list)
     strange: list[Path] = field(default_factory=list)
     broken: set[Path] = field(default_factory=set)  # sessions that cannot be read
@@ -221,6 +223,7 @@ def _others(user: str, span: Span, found: _Found, uses: Uses, left: set[Path]) -
     looks: list[tuple[Path, Callable[[], _Outcome]]] = [
         *((path, partial(plan_run, path, user, span, played_as)) for path in found.runs),
         *((path, partial(plan_memory, path, user)) for path in found.memories),
+        *((path, partial(plan_store, path, user, span)) for path in found.stores),
         *((path, partial(plan_table, path, user, span, places.get(path, []))) for path in tables),
         *((scene.file, partial(one_scene, scene)) for scene in found.scenes),
         *((path, partial(plan_account, path, user, span)) for path in found.accounts),
@@ -317,6 +320,8 @@ def _look_at(path: Path, found: _Found) -> None:
         return
     if path.name == PAST:
         found.memories.append(path)
+    elif path.name == STORE:
+        found.stores.append(path)
     elif path.name == ACCOUNT:
         found.accounts.append(path)
     elif suffix in (".jsonl", ".csv") and is_table(path):

@@ -1,0 +1,64 @@
+"""Forgetting a user's part of a memory's store: rows deleted from its journal, what was made of them thrown away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memory.journal import NAME, Journal
+from simulator.core.errors import UsageError
+from simulator.privacy.items import Item, Unreached
+from simulator.privacy.span import Span
+
+__all__ = ["STORE", "plan_store"]
+
+STORE = NAME
+_EVER = 2**62
+
+
+def plan_store(path: Path, user: str, span: Span) -> Item | None:
+    """What of a store is the user's: of one in calendar time what lies in the stretch, of another all of it, since
+    nobody can show when it was.
+
+    Args:
+        path: ``journal.sqlite``.
+        user: whose.
+        span: when.
+
+    Raises:
+        InputError: it is no store, or damaged.
+    """
+    journal = Journal(path.parent, read_only=True, utc_anchor_ns=0)
+    try:
+        begin, end = -_EVER, _EVER
+        if journal.clock == "utc":
+            begin = begin if span.start_ns is None else span.start_ns
+            end = end if span.end_ns is None else span.end_ns
+        n, texts = 0, set[str]()
+        for entry in journal.entries(user):
+            event, label = entry.event, entry.label
+            told = label is not None and begin <= label.available_ns < end
+            if event.start_ns < end and event.end_ns > begin:
+                texts.update(text for text in (event.title, event.summary) if text)
+            elif not told:
+                continue
+            n += 1
+            if label is not None and label.query:
+                texts.add(label.query)
+        early = sum(label.user == user and begin <= label.available_ns < end for label in journal.early())
+    finally:
+        journal.close()
+    if not n + early:
+        return None
+
+    def apply() -> list[Unreached]:
+        try:
+            written = Journal(path.parent, utc_anchor_ns=0)
+        except UsageError as error:
+            return [Unreached(path, str(error))]
+        try:
+            written.forget(user, begin, end)
+        finally:
+            written.close()
+        return []
+
+    return Item("memory", path, f"{n + early} remembered events and labels", apply, frozenset(texts))
