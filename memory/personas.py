@@ -235,7 +235,8 @@ class PersonaMemory(Remembered):
                 return made
         made = plan.builds.get(due[0].n)
         if made is None:
-            self._n["late_builds"] += 1
+            if self._begun_ns is not None:  # before that, rehearsals ask, and nobody is charged
+                self._n["late_builds"] += 1
             made = self._made(user, plan, due[0])
         if self._begun_ns is not None:
             await self._write(made)
