@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App
 
+from simulator.cli.memory_keep import keep
 from simulator.cli.parameters import option, switch
 from simulator.cli.speak import Voice, counted, plain
 from simulator.core.errors import Exit, InputError, UsageError, nearest, quote
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["memory"]
 
 memory = App(name="memory", help="Look into a memory: what it makes of a window's title; a graph for other programs.")
+memory.command(keep)
 _Format = Literal["graphml", "json", "csv", "cypher", "svg"]
 _SUFFIXES: dict[str, _Format] = {
     ".graphml": "graphml", ".json": "json", ".csv": "csv", ".cypher": "cypher", ".cql": "cypher", ".svg": "svg"
