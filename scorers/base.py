@@ -60,6 +60,10 @@ class Unit:
     log: RunLog
     truth: Truth
 
+    def has_truth(self, protocol: str) -> bool:
+        """Whether it is known what was needed, so that a run of this protocol can be scored for more than latency."""
+        return self.truth.intents is not None if protocol == "trajectory" else self.truth.known
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -277,7 +281,7 @@ def score_run(
         key: tuple(c for c in found if c.log.complete) for key, found in (companions or {}).items() if key in whole
     }
     context = Context(protocol, Gate.parse(gate), embedder, twins, judge, others, feedback or {})
-    known = [u for u in played if (u.truth.intents is not None if protocol == "trajectory" else u.truth.known)]
+    known = [u for u in played if u.has_truth(protocol)]
     result: dict[str, Any] = {
         "schema": 1,
         "protocol": protocol,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -98,9 +98,20 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
             said = f"{formula}; @timing: whatever was offered counts as right" if end else formula
             listed.append(Metric(name + end, said, unit, span, direction, version=version))
 
-    def each(verdict: str) -> str:
-        return f"{verdict} / hour of active session"
+    for some in (_matched, _worth, _rates, _delays, _by_tick, _confidence_and_cost, _rhythm_seeds_people):
+        some(add, rules)
+    return tuple(listed)
 
+
+_Add = Callable[..., None]
+"""Enters a metric: name, formula, unit, range, direction, whether in both strengths, version."""
+
+
+def _an_hour(verdict: str) -> str:
+    return f"{verdict} / hour of active session"
+
+
+def _matched(add: _Add, rules: Rules) -> None:
     add("P_rt", "on_time / surfaced", "0-1", "0-1", "up", True)
     add("R_rt", "on_time / opportunities", "0-1", "0-1", "up", True)
     add("F1_rt", "2 on_time / (surfaced + opportunities)", "0-1", "0-1", "up", True)
@@ -109,6 +120,9 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
     add("latency_loss", "F1_seen - F1_rt", "0-1", "-1 to 1", "-", True)
     add("coverage_loss", "F1_instant - F1_seen", "0-1", "-1 to 1", "-", True)
     add("anticipated", "offers on time that were captured before the window opened", "count", ">= 0", "-", True)
+
+
+def _worth(add: _Add, rules: Rules) -> None:
     for profile, costs in PROFILES.items():
         name = "timely_utility" if profile == "standard" else f"timely_utility@{profile}"
         priced = ", ".join(f"{c:g} {'/'.join(v)}" for c, v in zip(costs, PRICED, strict=True))
@@ -122,18 +136,30 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
         "truth = windows opening in it, predictions = offers arriving in it"
     )
     add("S_rt", f"F1_avg / (1 + ln(1 + FPS)); {blocks}", "%", "0-100", "up", True, version=2)
-    add("unwanted_per_hour", each("(surfaced - on_time)"), "1/h", ">= 0", "down", True)
-    add("false_alarms_per_hour", each("false_alarm"), "1/h", ">= 0", "down", True)
-    add("interruptions_per_hour", each("surfaced"), "1/h", ">= 0", "down")
+
+
+def _rates(add: _Add, rules: Rules) -> None:
+    add("unwanted_per_hour", _an_hour("(surfaced - on_time)"), "1/h", ">= 0", "down", True)
+    add("false_alarms_per_hour", _an_hour("false_alarm"), "1/h", ">= 0", "down", True)
+    add("interruptions_per_hour", _an_hour("surfaced"), "1/h", ">= 0", "down")
     add("held_back", "delivered offers that the gate kept from surfacing", "count", ">= 0", "-")
+
+
+def _delays(add: _Add, rules: Rules) -> None:
     add("lead_s", "median of user's act - arrival, over on_time", "s", "any", "up", True)
-    add("seconds_saved_per_hour", each("sum of leads above 0"), "s/h", ">= 0", "up")
+    add("seconds_saved_per_hour", _an_hour("sum of leads above 0"), "s/h", ">= 0", "up")
     for point in ("delay_s", "delay_s@p10", "delay_s@p90"):
         add(point, f"{point[8:] or 'p50'} of arrival - opening, over on_time", "s", ">= 0", "down")
     for deadline in rules.deadlines_ns:
         formula = "share of opportunities served by a matching of their own on o <= a <= o + D, a < x"
         add(deadline_name(deadline), formula, "0-1", "0-1", "up")
-    add("assist_goodput", each(f"on_time with scheduled latency <= {rules.slo_ns / SECOND:g} s"), "1/h", ">= 0", "up")
+    add(
+        "assist_goodput",
+        _an_hour(f"on_time with scheduled latency <= {rules.slo_ns / SECOND:g} s"),
+        "1/h",
+        ">= 0",
+        "up",
+    )
     tumbling = f"tumbling windows of {rules.restraint_ns / SECOND:g} s"
     add("restraint", f"share of {tumbling} without opportunity in which nothing surfaced", "0-1", "0-1", "up")
     add("latency_tolerance", "area under F1_rt(k) over 0 <= k <= 4, a = c + k (a - c), / 4", "0-1", "0-1", "up")
@@ -144,6 +170,9 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
         ">= 0",
         "up",
     )
+
+
+def _by_tick(add: _Add, rules: Rules) -> None:
     for part in ("f1", "accuracy", "precision", "recall"):
         add(
             f"stream_{part}",
@@ -153,6 +182,9 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
             "up",
             True,
         )
+
+
+def _confidence_and_cost(add: _Add, rules: Rules) -> None:
     add("calibration@brier", "mean (confidence - on_time)^2 over surfaced with a confidence", "0-1", "0-1", "down")
     add("calibration@ece", f"sum over {BINS} bins of n/N |mean confidence - share on_time|", "0-1", "0-1", "down")
     near = f"{rules.breakpoint_ns / SECOND:g} s after a change of window as the run's segmentation sees it"
@@ -161,6 +193,9 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
     for name in USED:
         what = "images" if name == "images" else f"tokens ({name.removeprefix('tokens_')})"
         add(f"cost@{name}_per_on_time", f"{what} / on_time, where reported", "count", ">= 0", "down")
+
+
+def _rhythm_seeds_people(add: _Add, rules: Rules) -> None:
     between = "times between offers that surface one after the other in a session, all sessions together"
     add(
         "burstiness_of_offers", f"B = (s - m) / (s + m), s, m: deviation and mean of the {between}", "1", "-1 to 1", "-"
@@ -172,7 +207,6 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
         "accepted / (accepted + rejected + ignored): verdicts of people on surfaced offers, one a person and offer"
     )
     add("acceptance_rate", accepted, "0-1", "0-1", "up")
-    return tuple(listed)
 
 
 def deadline_name(ns: int) -> str:

@@ -51,7 +51,7 @@ def explain(
     found = [(key, told) for key, told in explained if told]
     if not found and (offer is not None or need is not None):
         raise UsageError(_absent(opened, unit, offer, need))
-    for key in (untold := [u.key for u in _of(opened, unit) if not _is_known(opened, u)]):
+    for key in (untold := [u.key for u in _of(opened, unit) if not u.has_truth(opened.context.protocol)]):
         voice.tell(f"{key}: nothing is known of what was needed, so nothing was classified")
     counts: Counter[str] = Counter()
     for key, told in found:
@@ -72,16 +72,12 @@ def _of(opened: Opened, unit: str | None) -> list[Unit]:
     return [u for u in opened.units if unit in (None, u.key)]
 
 
-def _is_known(opened: Opened, unit: Unit) -> bool:
-    return unit.truth.intents is not None if opened.context.protocol == "trajectory" else unit.truth.known
-
-
 def _explained(opened: Opened, unit: str | None, matcher: str) -> list[tuple[str, list[Told]]]:
     from scorers.explaining import explain_unit
     from scorers.judge import JudgeFailed
 
     asked = _of(opened, unit)
-    known = [u for u in asked if _is_known(opened, u)] or asked  # of none: the first says why
+    known = [u for u in asked if u.has_truth(opened.context.protocol)] or asked  # of none: the first says why
     try:
         return [(u.key, explain_unit(u, opened.context, matcher)) for u in known]
     except JudgeFailed as failed:
