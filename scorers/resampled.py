@@ -15,8 +15,11 @@ _NOT_SUMS = "not a function of sums over sessions"
 
 
 def cluster_of(key: str, header: Mapping[str, Any]) -> tuple[str, str, str]:
-    """User, session and name of a unit by its log's header, for ``Clusters.group``: profiles of one session are one."""
-    return str(header.get("user", "")), str(header.get("dataset", key)), key
+    """Person, recording and name of a unit by its log's header, for ``Clusters.group``. Logs of earlier versions do not
+    name the recording: there it is the data set, so that profiles of one scenario are one, but versions of it are not.
+    """
+    person = header.get("person") or header.get("user", "")
+    return str(person), str(header.get("recording") or header.get("dataset", key)), key
 
 
 def pooled_of(scorer: Any, tallies: Sequence[Any]) -> list[Pooled]:

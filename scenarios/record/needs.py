@@ -31,7 +31,8 @@ class Need:
 class Case:
     """A scenario file over a recording: whose desk it is, and what that person needs.
 
-    ``folder`` is where it lies below the recording's folder; empty: beside it.
+    ``folder`` is where it lies below the recording's folder; empty: beside it. ``version_of``: what several recordings
+    are versions of; empty: it stands alone.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Case:
     needs: tuple[Need, ...]
     quiet: str  # why nothing is wanted elsewhere
     folder: str = ""
+    version_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,6 +153,7 @@ def _script(kind: str, between: Callable[[Desk, int], None], purpose: str, about
                 description=f"Dates to be rewritten, a thread to be summed up: {kind}.",
                 needs=(DATES, THREAD),
                 quiet=_QUIET.format(noise=noise),
+                version_of="noise-twins",
             ),
         ),
     )

@@ -208,6 +208,7 @@ def case_text(case: Case, script: Script, module: str, folder: Path) -> str:
         "# README.md beside the session defends every window.",
         f"session: {'../' if case.folder else ''}session",
         f"name: {case.name}",
+        *([f"recording: {case.version_of}"] if case.version_of else []),
         f"description: {_text(case.description)}",
         f"user: {case.person}",
         f"profile: {up}people/{case.person}.yaml",

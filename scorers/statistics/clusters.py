@@ -28,14 +28,15 @@ p = 0.05 (2 / 2**5). Also the least number of users to draw users from.
 class Clusters:
     """Which cluster each unit belongs to.
 
-    Units of one session (the profiles of a trajectory, companion seeds) are one cluster.
+    Units of one session (profiles before one screen, noise twins, seeds) are one cluster. Users before one screen are
+    one person here: what hangs together is drawn together.
 
     Attributes:
         names: of the clusters, sorted, to be shown.
         of: for each unit, the number of its cluster.
         unit: what a cluster is: ``session`` or ``user``.
         n_sessions: distinct sessions.
-        n_users: distinct users.
+        n_users: distinct users, those before one screen taken together.
     """
 
     names: tuple[str, ...]
@@ -49,21 +50,21 @@ class Clusters:
         """The clusters of units.
 
         Args:
-            units: of each its user, what tells its session from others (the hash of its data set: sessions of several
-                folders may have one name), and a name to show.
+            units: of each its user, the recording that it is of, and a name to show.
         """
-        shown: dict[tuple[str, str], str] = {}
-        for user, session, name in sorted(units):
-            shown.setdefault((user, session), name)
-        users = sorted({user for user, _ in shown})
+        shown: dict[str, str] = {}
+        for _, session, name in sorted(units, key=lambda u: (u[2], u)):
+            shown.setdefault(session, name)
+        person = _persons(units)
+        users = sorted(set(person.values()))
         counts = len(shown), len(users)
         if ENOUGH <= len(users) < len(shown):
             number = {name: n for n, name in enumerate(users)}
-            return cls(tuple(users), np.array([number[user] for user, *_ in units], np.int64), "user", *counts)
-        ordered = sorted(shown, key=lambda at: (shown[at], at))
-        place = {at: n for n, at in enumerate(ordered)}
-        of = np.array([place[user, session] for user, session, _ in units], np.int64)
-        return cls(tuple(shown[at] for at in ordered), of, "session", *counts)
+            return cls(tuple(users), np.array([number[person[u]] for u, *_ in units], np.int64), "user", *counts)
+        ordered = sorted(shown, key=lambda session: (shown[session], session))
+        place = {session: n for n, session in enumerate(ordered)}
+        of = np.array([place[session] for _, session, _ in units], np.int64)
+        return cls(tuple(shown[session] for session in ordered), of, "session", *counts)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -73,3 +74,15 @@ class Clusters:
         out: Floats = np.zeros((len(self), columns.shape[1]))
         np.add.at(out, self.of, columns)
         return out
+
+
+def _persons(units: Sequence[tuple[str, str, str]]) -> dict[str, str]:
+    """Of each user the name of its person: all users that share a session with it, or with one who does."""
+    by_session: dict[str, set[str]] = {}
+    for user, session, _ in units:
+        by_session.setdefault(session, set()).add(user)
+    joined: dict[str, set[str]] = {}
+    for users in by_session.values():
+        whole = set().union(users, *(joined.get(user, ()) for user in users))
+        joined |= dict.fromkeys(whole, whole)
+    return {user: " + ".join(sorted(whole)) for user, whole in joined.items()}

@@ -33,6 +33,7 @@ def settle(run: Path) -> bool:
         "end_ns": play.truth.end_ns,
         "utc_anchor_ns": getattr(play.source, "utc_anchor_ns", None),
         "dataset": play.dataset_hash,
+        "recording": play.recording,
         "truth": play.truth.digest(),
     }
     unit = run / "units" / key

@@ -22,8 +22,10 @@ from simulator.timing.latency import Empirical
 __all__ = ["Journal", "JournalEnds", "empirical", "refuse_other", "unit_logs"]
 
 
-MAY_DIFFER = ("clock", "latency", "latency_source", "policy", "gate")
-"""Fields of a header in which a replay may differ from its journal; all others bear on what was seen and said."""
+MAY_DIFFER = ("clock", "latency", "latency_source", "policy", "gate", "recording", "person")
+"""Fields of a header in which a replay may differ from its journal; all others bear on what was seen and said. (The
+last two are for statistics, and no older journal has them; what was recorded is in ``dataset``.)
+"""
 
 _OLD_EMBEDDER = "hash512-v1"
 """What memories embedded with before headers told."""

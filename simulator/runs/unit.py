@@ -50,6 +50,8 @@ class UnitPlan:
         sees_truth: the agent or its memory is given the truth (an oracle): its log and scores say so.
         agent_code: SHA-256 of the agent's file where it is not one of ours; likewise ``memory_code``.
         dataset: hash of session, scenario and history.
+        recording: what the session is a version of, and ``person`` who was recorded where it is not the user: for
+            statistics, nobody who plays is told.
         journal: the log that clock ``journal`` reads.
         asking: for the header of a run that asks a model: ``model`` (without any key) and ``strategy``.
         sample: what a benchmark calls trajectory and profile; they stand in the header of such a run only.
@@ -70,12 +72,14 @@ class UnitPlan:
     memory_text: str
     gate_text: str
     dataset: str
+    recording: str = ""
     journal: Path | None = None
     sees_truth: bool = False
     agent_code: str | None = None
     memory_code: str | None = None
     asking: Mapping[str, Any] = field(default_factory=dict)
     sample: tuple[str, str] | None = None
+    person: str | None = None
 
     def header(self) -> dict[str, Any]:
         """What the log's first line says: only what the inputs determine."""
@@ -104,6 +108,8 @@ class UnitPlan:
             "window_ns": self.window_ns,
             "segmentation": self.segmentation,
             "dataset": self.dataset,
+            **({} if not self.recording else {"recording": self.recording}),
+            **({} if self.person is None else {"person": self.person}),
             "truth": self.truth.digest(),
             **({} if self.sample is None else {"sample": list(self.sample)}),
             **self.asking,

@@ -28,8 +28,11 @@ class Play:
         segmentation: a rule of ``simulator.session.segmentation``.
         settings: what the scenario says of policy, protocol, gate, seed, …; the command line wins over it.
         dataset_hash: SHA-256 of all that was read: recording, scenario, history.
+        recording: what the session is a recording of, the same for all versions (``simulator.session.recording_id``);
+            empty while it is only about to be recorded.
         where: the file or folder that was named, for messages.
         sample: what a benchmark calls the trajectory and the profile, to the letter; None where it has no such name.
+        person: who was recorded, where users of a data set are one person; None: the user.
     """
 
     key: str
@@ -44,5 +47,7 @@ class Play:
     segmentation: str
     settings: Mapping[str, Any]
     dataset_hash: str
+    recording: str
     where: Path
     sample: tuple[str, str] | None = None
+    person: str | None = None

@@ -21,6 +21,7 @@ from simulator.core.types import Event, Label
 from simulator.session.history import History, merge, read_session, read_table
 from simulator.session.play import Play
 from simulator.session.reader import Header, Reader, is_session
+from simulator.session.recording_id import PERSON, recording_of
 from simulator.session.scenario_file import Profile, ScenarioFile, json_schema, load, parse, read_mapping
 from simulator.session.scenario_truth import Intentions, StatedTruth, to_ns
 from simulator.session.schema import FILE_NAME
@@ -177,6 +178,7 @@ class _Case:
             segmentation=spec.segmentation,
             settings={k: v for k in _SETTINGS if (v := getattr(spec, k)) is not None},
             dataset_hash="",
+            recording="",
             where=self.where,
         )
 
@@ -195,6 +197,7 @@ class _Case:
         truths = StatedTruth(self.where, spec, reader, names, source.period_ns, source.user).by_profile()
         history = self._history(spec, base, header, names, taxonomy)
         digest = self._digest(spec, base, header)
+        recording = recording_of(reader, spec.recording)
         settings = {k: v for k in _SETTINGS if (v := getattr(spec, k)) is not None}
         return [
             Play(
@@ -210,6 +213,8 @@ class _Case:
                 segmentation=spec.segmentation,
                 settings=settings,
                 dataset_hash=digest,
+                recording=recording,
+                person=header.meta.get(PERSON),
                 where=self.where,
                 sample=None if spec.trajectory is None else (spec.trajectory, name or ""),
             )

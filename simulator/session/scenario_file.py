@@ -123,6 +123,9 @@ class ScenarioFile(_Strict):
     name: Text | None = Field(None, description="name of the unit in results; else the session's")
     trajectory: Text | None = Field(None, description="what a benchmark calls it; runs keep it for its submission")
     description: str | None = None
+    recording: Text | None = Field(
+        None, description="a name for what this is a version of: sessions of one recording count as one in statistics"
+    )
     user: Text | None = Field(None, description="whose memory it is; else as the session says")
     profile: Profile | None = Field(None, description="facts about the user: a mapping, or a YAML or TOML file")
     profiles: dict[str, Profile] | None = Field(None, description="several users: the session is played once for each")

@@ -114,7 +114,8 @@ class Foreign:
     ``digest`` identifies the source's contents; options are not in it. ``gaps``: stretches of which nothing is known
     (start, end, reason), in which the last screen is not taken to stand still. ``profile``: facts about the user, kept
     in each session. ``zone``: IANA zone that the times themselves name, for which the user need not be asked.
-    ``notes`` are kept in each session and shown in the account.
+    ``notes`` are kept in each session and shown in the account. ``recording``: what this is a version of, and
+    ``person`` who was recorded, where the source tells either (``simulator.session.recording_id``).
     """
 
     user: str
@@ -130,6 +131,8 @@ class Foreign:
     gaps: list[tuple[int, int, str]] = field(default_factory=list)
     profile: dict[str, str] = field(default_factory=dict)
     zone: str | None = None
+    recording: str | None = None
+    person: str | None = None
 
 
 class Local:

@@ -101,7 +101,7 @@ def _recording(file: Path, user: str, entries: Sequence[_Entry], ledger: Ledger)
     profile, profile_file = _profile(file, ledger)
     files = [file] if profile_file is None else [file, profile_file]
     foreign = Foreign(user, file, [], [], ledger, digest_of(files), period_ns=MINUTE_NS, profile=profile)
-    foreign.zone = _zone(entries, ledger)
+    foreign.zone, foreign.person = _zone(entries, ledger), f"KnowU {_persona(file)}"
     for i, (entry, start) in enumerate(zip(entries, times, strict=True), 1):
         after = times[i] if i < len(times) else None
         end = start + LASTS_NS if after is None else min(start + LASTS_NS, after)
@@ -134,9 +134,14 @@ def _zone(entries: Sequence[_Entry], ledger: Ledger) -> str | None:
     return "UTC" if not hours else f"Etc/GMT{-hours:+d}"  # the sign is the other way round there
 
 
+def _persona(log: Path) -> str:
+    """Whose log it is; the same with and without noise."""
+    return log.stem.partition("_noise")[0]
+
+
 def _profile(log: Path, ledger: Ledger) -> tuple[dict[str, str], Path | None]:
     """The persona's profile beside the folder of logs; a damaged one is counted and left out."""
-    persona = log.stem.partition("_noise")[0]
+    persona = _persona(log)
     for folder in (log.parent.parent / "user_profile", log.parent):
         file = folder / f"{persona}.yaml"
         if file.is_file():

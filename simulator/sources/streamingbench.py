@@ -178,6 +178,7 @@ def _each(questions: Sequence[_Question], wanted: Wanted, ledger: Ledger, digest
         foreign = Foreign(
             wanted.user or q.name, wanted.src, shots, [ForeignEvent(1, 0, end, title=title)], ledger, digest,
             period_ns=period, anchored=False, notes={"pictures": "from the video" if pictured else NO_PICTURES},
+            recording=f"StreamingBench {q.video}",
         )  # fmt: skip
         need = {"opens_s": opens, "closes_s": closes, "intention": CATEGORY, "query": q.output}
         yield Case(

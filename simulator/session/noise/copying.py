@@ -23,6 +23,7 @@ from simulator.session.noise.marking import DDL, TABLE
 from simulator.session.noise.plan import Stretch
 from simulator.session.noise.shift import Shift
 from simulator.session.reader import Reader
+from simulator.session.recording_id import RECORDING
 from simulator.session.schema import COLUMNS, KINDS
 from simulator.session.store import Writer, image_path
 
@@ -47,6 +48,7 @@ class Copy:
 
     Args:
         reader: the session, which is only read.
+        recording: what it is a recording of, which the copy will say too.
         stretches: what comes in, in order of place; none for the clean twin.
         rows: where it is drawn from.
         seed: of the draws.
@@ -54,8 +56,15 @@ class Copy:
     """
 
     def __init__(
-        self, reader: Reader, stretches: Sequence[Stretch], rows: Rows, seed: int, twin: Path | None = None
+        self,
+        reader: Reader,
+        recording: str,
+        stretches: Sequence[Stretch],
+        rows: Rows,
+        seed: int,
+        twin: Path | None = None,
     ) -> None:
+        self._recording = recording
         self._reader, self._rows, self._seed, self._twin = reader, rows, seed, twin
         self._session, self._period = reader.header.session, reader.header.period_ns
         self._at: dict[int, list[Stretch]] = {}
@@ -81,6 +90,7 @@ class Copy:
         header, meta = self._reader.header, dict(self._reader.header.meta)
         end = meta.pop("end_ns", None)
         meta.pop("state", None)
+        meta[RECORDING] = self._recording
         with Writer(folder, meta=meta) as writer:
             columns = self._columns("screenshots")
             self._filled = self._ever_filled(columns)
