@@ -13,7 +13,7 @@ from typing import Any
 
 from scorers.base import Context, Metric, Score, Unit, scorers
 from scorers.compat.cases import DEFINITION, Cases, cases_of, checked_counts
-from scorers.compat.twice import ENDS, put_pooled, twice
+from scorers.compat.twice import ENDS, FiguresOnly, put_pooled, twice
 from scorers.figures import Sheet
 from scorers.pooling import Floats, Pooled, Sums, over
 from simulator.core.errors import UsageError
@@ -35,7 +35,7 @@ def late(k: int, o: int) -> float:
 
 
 @scorers.register("erde")
-class Erde:
+class Erde(FiguresOnly):
     """ERDE_5 and ERDE_50, at arrival and at capture.
 
     Args:
@@ -103,14 +103,6 @@ class Erde:
             }
             put_pooled(sheet, listed, {p.metric: n for p in listed}, "no opportunities", told)
         return sheet.scores()
-
-    def explain(self, tally: Mapping[str, Cases]) -> Mapping[str, Any]:
-        """Nothing beyond the figures."""
-        return {}
-
-    def reference(self, tallies: Sequence[Mapping[str, Cases]]) -> Mapping[str, Any]:
-        """None."""
-        return {}
 
 
 def c_cost(cases: Cases) -> Any:

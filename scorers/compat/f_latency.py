@@ -14,7 +14,7 @@ from typing import Any
 
 from scorers.base import Context, Metric, Score, Unit, scorers
 from scorers.compat.cases import DEFINITION, Cases, cases_of, checked_counts
-from scorers.compat.twice import ENDS, twice
+from scorers.compat.twice import ENDS, FiguresOnly, twice
 from scorers.figures import Sheet
 from simulator.core.errors import UsageError
 
@@ -33,7 +33,7 @@ def penalty(k: int, p: float = P) -> float:
 
 
 @scorers.register("f_latency")
-class FLatency:
+class FLatency(FiguresOnly):
     """F_latency at arrival and at capture.
 
     Args:
@@ -79,11 +79,3 @@ class FLatency:
         told: dict[str, Any] = {"f1": f1, "median_penalty": median if delays else None, "alarms": alarms}
         told["outside"] = sum(c.outside for c in parts)
         sheet.put(name, f1 * (1 - median), positive, None, **told)
-
-    def explain(self, tally: Mapping[str, Cases]) -> Mapping[str, Any]:
-        """Nothing beyond the figures."""
-        return {}
-
-    def reference(self, tallies: Sequence[Mapping[str, Cases]]) -> Mapping[str, Any]:
-        """None."""
-        return {}

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from scorers.base import Context, Metric, Score, Unit, scorers
-from scorers.compat.twice import ENDS, instants, put_pooled, twice
+from scorers.compat.twice import ENDS, FiguresOnly, instants, put_pooled, twice
 from scorers.figures import Sheet
 from scorers.pooling import Floats, Pooled, Sums, over
 from simulator.runs.gate import surface
@@ -127,7 +127,7 @@ def _metrics() -> tuple[Metric, ...]:
 
 
 @scorers.register("nab")
-class Nab:
+class Nab(FiguresOnly):
     """NAB's three profiles, at arrival and at capture: silent is 0, an offer at each opening and no other is 100."""
 
     protocols = ("stream",)
@@ -157,14 +157,6 @@ class Nab:
             told = {"detected": sum(t[end].detected for t in tallies), "alarms": sum(t[end].n_alarms for t in tallies)}
             put_pooled(sheet, listed, {p.metric: n for p in listed}, "no opportunities", told)
         return sheet.scores()
-
-    def explain(self, tally: Mapping[str, Rows]) -> Mapping[str, Any]:
-        """Nothing beyond the figures."""
-        return {}
-
-    def reference(self, tallies: Sequence[Mapping[str, Rows]]) -> Mapping[str, Any]:
-        """Silence is 0 and perfection 100 by construction."""
-        return {}
 
 
 def _formula(tp: float, fp: float, fn: float) -> Any:

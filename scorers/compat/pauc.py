@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from scorers.base import Context, Metric, Score, Unit, scorers
-from scorers.compat.twice import ENDS, instants, put_pooled, twice
+from scorers.compat.twice import ENDS, FiguresOnly, instants, put_pooled, twice
 from scorers.figures import Sheet
 from scorers.matching import content
 from scorers.pooling import Pooled, ratio_of
@@ -79,7 +79,7 @@ class Areas:
 
 
 @scorers.register("pauc")
-class Pauc:
+class Pauc(FiguresOnly):
     """PAUC at arrival and at capture; right is what the matcher calls right.
 
     Args:
@@ -133,10 +133,6 @@ class Pauc:
         told = {"silent": START / self.s_max, "matcher": self.matcher}
         put_pooled(sheet, listed, {p.metric: n for p in listed}, "no opportunities", told)
         return sheet.scores()
-
-    def explain(self, tally: Mapping[str, Areas]) -> Mapping[str, Any]:
-        """Nothing beyond the figures."""
-        return {}
 
     def reference(self, tallies: Sequence[Mapping[str, Areas]]) -> Mapping[str, Any]:
         """What silence gets, which is not 0, and the most that can be had."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from scorers.assistance import Answer, pair
 from scorers.base import Context, Metric, Score, Unit, scorers
-from scorers.compat.twice import put_pooled
+from scorers.compat.twice import FiguresOnly, put_pooled
 from scorers.figures import Ratio, Sheet, ratio
 from scorers.pooling import Floats, Pooled, Sums, over
 
@@ -106,7 +106,7 @@ def judged(answer: Answer) -> Counts:
 
 
 @scorers.register("proactivebench")
-class ProactiveBench:
+class ProactiveBench(FiguresOnly):
     """ProactiveBench's five figures over moments, judged by the truth."""
 
     protocols = ("moments",)
@@ -136,14 +136,6 @@ class ProactiveBench:
             figure: Ratio = getattr(total, one.metric.partition("@")[2].lower())
             put_pooled(sheet, [one], {one.metric: figure.n}, figure.reason or "no moments", told)
         return sheet.scores()
-
-    def explain(self, tally: tuple[Counts, int]) -> Mapping[str, Any]:
-        """Nothing beyond the figures; ``proagentbench`` tells of each moment."""
-        return {}
-
-    def reference(self, tallies: Sequence[tuple[Counts, int]]) -> Mapping[str, Any]:
-        """None."""
-        return {}
 
 
 _OVER_SUMS: Mapping[str, Any] = {

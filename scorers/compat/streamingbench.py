@@ -12,14 +12,14 @@ it is asked when the window before closes, or at the session's start.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from scorers.base import Context, Metric, Score, Unit, scorers
-from scorers.compat.twice import ENDS, instants, put_pooled, twice
+from scorers.compat.twice import ENDS, FiguresOnly, instants, put_pooled, twice
 from scorers.figures import Sheet
 from scorers.matching import Content, Right, Said, Wanted, content
 from scorers.pooling import Pooled, ratio_of
@@ -91,14 +91,14 @@ def questions(needs: Sequence[Opportunity], time: str = "opening") -> list[Quest
     found: list[Question | None] = []
     for need in needs:
         true = need.opens_ns if time == "opening" else need.acted_ns
-        before = [c for c in closes if c <= need.opens_ns]
-        asked = before[-1] if before else 0
+        before = bisect_right(closes, need.opens_ns)
+        asked = closes[before - 1] if before else 0
         found.append(None if true is None else Question(asked + FIRST_POLL_NS, true + AFTER_NS, true))
     return found
 
 
 @scorers.register("streamingbench")
-class StreamingBench:
+class StreamingBench(FiguresOnly):
     """Both accuracies of StreamingBench's proactive output, at arrival and at capture.
 
     Args:
@@ -167,11 +167,3 @@ class StreamingBench:
         reason = "no opportunities" if self.time == "opening" else "no opportunities with a known act of the user"
         put_pooled(sheet, listed, {p.metric: n for p in listed}, reason, told)
         return sheet.scores()
-
-    def explain(self, tally: Mapping[str, Answered]) -> Mapping[str, Any]:
-        """Nothing beyond the figures."""
-        return {}
-
-    def reference(self, tallies: Sequence[Mapping[str, Answered]]) -> Mapping[str, Any]:
-        """None."""
-        return {}

@@ -13,11 +13,23 @@ from scorers.offers import stamps
 from scorers.pooling import Pooled
 from simulator.runs.records import Ints, LoggedOffer
 
-__all__ = ["ENDS", "SEEN", "instants", "put_pooled", "twice"]
+__all__ = ["ENDS", "SEEN", "FiguresOnly", "instants", "put_pooled", "twice"]
 
 SEEN = "@seen"
 ENDS = ("", SEEN)
 """Endings of names: at arrival, and at capture as if nothing had been charged."""
+
+
+class FiguresOnly:
+    """A scorer of which nothing is to be told beyond its figures."""
+
+    def explain(self, tally: Any) -> Mapping[str, Any]:
+        """See ``scorers.base.Scorer``."""
+        return {}
+
+    def reference(self, tallies: Sequence[Any]) -> Mapping[str, Any]:
+        """See ``scorers.base.Scorer``."""
+        return {}
 
 
 def instants(offers: Sequence[LoggedOffer]) -> dict[str, Ints]:

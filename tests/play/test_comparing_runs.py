@@ -98,10 +98,13 @@ def test_silence_loses_each_need_that_the_oracle_serves(played: Play) -> None:
 def test_figures_are_those_of_scores_json_and_the_difference_is_theirs(played: Play) -> None:
     a, b = played(), played("always")
     scores = [json.loads((f / "scores.json").read_text())["scores"] for f in (a, b)]
+    compared = 0
     for r in one(a, b).rows:
         if r.found is not None and r.found.difference is not None:
+            compared += 1
             assert [r.found.first, r.found.second] == pytest.approx([s[r.metric] for s in scores], rel=1e-9), r.metric
             assert r.found.difference == pytest.approx(scores[1][r.metric] - scores[0][r.metric])
+    assert compared > 3
 
 
 def test_the_other_way_round_only_signs_change(played: Play) -> None:
@@ -112,6 +115,7 @@ def test_the_other_way_round_only_signs_change(played: Play) -> None:
             assert s.found is not None
             assert s.found.difference == -r.found.difference
             assert s.found.p == r.found.p
+    assert any(r.found is not None and r.found.difference for r in there.rows)
 
 
 def test_holm_is_over_all_rows_of_all_sides(played: Play) -> None:

@@ -121,8 +121,10 @@ def test_what_has_no_formula_says_why(name: str) -> None:
 def test_metrics_of_a_table_share_its_columns() -> None:
     by_table: dict[str, NDArray[np.float64]] = {}
     scorer, given_ = scorers.make("realtime"), context("stream", 5, 4)
-    for m in pooled_of(scorer, [scorer.tally(u, given_) for u in units(5, 4)]):
+    found = pooled_of(scorer, [scorer.tally(u, given_) for u in units(5, 4)])
+    for m in found:
         assert np.array_equal(by_table.setdefault(m.table, m.columns), m.columns)
+    assert 1 < len(by_table) < len(found) / 2
 
 
 def test_formulas_take_any_number_of_sums_at_once_and_never_warn() -> None:
