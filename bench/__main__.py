@@ -34,6 +34,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "record": 1,
     "kills": 1,
     "generate": 3,
+    "memory_scale": 1,
 }
 
 
