@@ -61,7 +61,8 @@ class Drift:
     def rows(self, a: int, b: int) -> Rows:
         of = (block(b - a, 7, "topic", self.user, a) % np.uint64(_TOPICS)).astype(np.intp)
         age = (np.arange(a, b, dtype=np.float32) / self.n)[:, None]
-        centres = unit_rows(self._then[of] * (1 - 0.3 * age) + self._now[of] * 0.3 * age)
+        mixed = self._then[of] * (1 - 0.3 * age) + self._now[of] * 0.3 * age
+        centres = unit_rows(mixed.astype(np.float32))
         noise = drawn(b - a, "noise", self.user, a)
         return unit_rows((centres + 0.7 / D**0.5 * noise).astype(np.float32))
 

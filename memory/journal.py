@@ -43,7 +43,7 @@ CREATE TABLE changes (seq INTEGER PRIMARY KEY, user INTEGER NOT NULL, what TEXT 
   chain BLOB NOT NULL);
 """
 _PAGES = 8_000
-"""Pages of the write-ahead log (32 MB) before it is worked in: that takes some 10 ms, and befalls one write in 2,000."""
+"""Of the write-ahead log (32 MB) before it is worked in: that takes some 10 ms, and befalls one write in 2,000."""
 _OF_USERS = ("events", "labels")
 _ENTRY = """SELECT e.seq, u.name, e.id, e.start_ns, e.end_ns, e.said, l.help, l.available_ns, l.said FROM events e
 JOIN users u ON u.user = e.user LEFT JOIN labels l ON l.user = e.user AND l.id = e.id """
