@@ -7,15 +7,16 @@ the kind of fault, and never a value.
 
 from __future__ import annotations
 
+import errno
 import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from simulator.core.errors import InputError
+from simulator.core.errors import InputError, UsageError
 
-__all__ = ["FAULTS", "kind_of", "told"]
+__all__ = ["FAULTS", "kind_of", "told", "writing"]
 
 FAULTS = (TypeError, ValueError, OverflowError, RecursionError, sqlite3.Error, OSError)  # UnicodeError is a ValueError
 _COLUMN = re.compile(r"[Cc]ould not decode to UTF-8(?: column '(\w{1,40})')?")
@@ -34,6 +35,27 @@ def told(where: Path | str) -> Iterator[None]:
         raise InputError(_named(error) or where, kind_of(error)) from None
 
 
+@contextmanager
+def writing(out: Path) -> Iterator[None]:
+    """Say of a disk that is full where that is; else whoever reads meanwhile would blame the file that is read.
+
+    Raises:
+        UsageError: there is no room left.
+    """
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        if not _is_full(error):
+            raise
+        raise UsageError(f"{out}: there is no room left on the disk for what is to be written there") from None
+
+
+def _is_full(error: Exception) -> bool:
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
 def _named(error: Exception) -> str | None:
     """The file that the system refused, where a sentence has room for its name."""
     name = error.filename if isinstance(error, OSError) else None
@@ -42,6 +64,8 @@ def _named(error: Exception) -> str | None:
 
 def kind_of(error: Exception) -> str:
     """What kind of thing is wrong, without any value of the file."""
+    if _is_full(error):
+        return "there is no room left on the disk"
     match error:
         case sqlite3.Error():
             return f"the database is damaged ({_sqlite(error)})"

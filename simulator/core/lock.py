@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from simulator.core.errors import UsageError
+from simulator.core.faults import writing
 
 try:
     import fcntl
 except ImportError:  # not a POSIX system: nothing keeps two processes apart there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["FolderLock", "is_locked"]
+__all__ = ["FolderLock", "alone_in", "held", "is_locked"]
 
 
 class FolderLock:
@@ -51,3 +54,51 @@ def is_locked(file: Path) -> bool:
     except UsageError:
         return True
     return False
+
+
+@contextmanager
+def alone_in(out: Path) -> Iterator[None]:
+    """Write into a folder while no other process does; it is made if need be, and gone again if it stays empty.
+
+    Raises:
+        UsageError: another process holds it; it is no folder, or none can be made; the disk is full.
+    """
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "a file lies there" if out.is_file() else error.strerror
+        raise UsageError(f"{out}: no folder can be made there ({why})") from None
+    try:
+        with held(out, out), writing(out):
+            yield
+    finally:
+        for folder in made:
+            with suppress(OSError):  # something lies in it
+                folder.rmdir()
+
+
+@contextmanager
+def held(folder: Path, out: Path) -> Iterator[None]:
+    """Hold a folder itself, so that no file of ours lies in it; where the system holds no folders, nothing is held.
+
+    Args:
+        folder: must be there.
+        out: what the sentence for whoever comes second names.
+
+    Raises:
+        UsageError: another process holds it.
+    """
+    file = os.open(folder, os.O_RDONLY) if fcntl is not None else None
+    try:
+        if fcntl is not None and file is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UsageError(f"{out}: another proact is writing there; let it end first") from None
+            except OSError:
+                pass  # a file system that holds none
+        yield
+    finally:
+        if file is not None:
+            os.close(file)
