@@ -1,8 +1,10 @@
-"""Names of folders that come from names of others: fit for any file system, and each once."""
+"""Names of folders that come from names of others: fit for any file system, each once, in a person's order."""
 
 from __future__ import annotations
 
-__all__ = ["free", "plain"]
+import re
+
+__all__ = ["free", "natural_key", "plain"]
 
 
 def plain(name: str) -> str:
@@ -27,3 +29,13 @@ def free(name: str, taken: set[str]) -> str:
         tried = f"{name}-{n}"
     taken.add(tried.casefold())
     return tried
+
+
+def natural_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
+    """What sorts names as a person would: numbers by their size, capital letters like small ones.
+
+    >>> sorted(["a10", "A2", "a²", "a2"], key=natural_key)
+    ['A2', 'a2', 'a10', 'a²']
+    """
+    pieces = [piece for piece in re.split(r"(\d+)", name) if piece]
+    return [(0, int(p), "") if p.isdecimal() else (1, 0, p.casefold()) for p in pieces], name

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scorers.explaining import seconds
 from scorers.statistics.significance import McNemar, mcnemar
 from simulator.play.sides import Run
 
@@ -53,8 +54,7 @@ def _right(unit: Mapping[str, Any]) -> dict[tuple[str, str], bool]:
     """Each item of a unit and whether it was got right."""
     if "moments" in unit:
         return {
-            ("moments", f"{m['t_ns'] / 1e9:g} s"): m["answer"] == ("yes" if m["positive"] else "no")
-            for m in unit["moments"]
+            ("moments", seconds(m["t_ns"])): m["answer"] == ("yes" if m["positive"] else "no") for m in unit["moments"]
         }
     if "opportunities" in unit:
         return {("opportunities", str(n["id"])): n["served_by"] is not None for n in unit["opportunities"]}

@@ -6,7 +6,6 @@ import saw them. The leaderboard scores on its own server with a judge that is n
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +14,7 @@ import numpy as np
 
 from scorers.pira import unmerged
 from simulator.core.errors import InputError, UsageError, quote
+from simulator.core.names import natural_key
 from simulator.runs import runlog
 from simulator.runs.folder import read_run
 from simulator.runs.records import Kind, RunLog
@@ -66,7 +66,7 @@ def submission(run: Path, which: Which = "retained") -> Submission:
     """
     told = read_run(run)
     out = Submission()
-    for key in sorted(told["resolved"], key=lambda k: _natural(_sample(told, k, run)[0])):
+    for key in sorted(told["resolved"], key=lambda k: natural_key(_sample(told, k, run)[0])):
         trajectory, profile = _sample(told, key, run)
         profiles = out.intents.setdefault(trajectory, {})
         if profile in profiles or (trajectory, profile) in [m[:2] for m in out.missing]:
@@ -118,8 +118,3 @@ def _unfinished(log: RunLog | None, unit: dict[str, Any]) -> str | None:
 def _words(log: RunLog, which: Which) -> list[str]:
     said = (" ".join((entry.text or entry.intention).split()) for entry in unmerged(log, ever=which == "ever"))
     return list(dict.fromkeys(text for text in said if text))
-
-
-def _natural(name: str) -> list[tuple[int, int, str]]:
-    parts = [part for part in re.split(r"(\d+)", name) if part]
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]

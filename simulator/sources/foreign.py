@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from simulator.core.calendar import from_utc_ns, to_utc_ns
 from simulator.core.errors import InputError, likely
+from simulator.core.names import natural_key
 
 __all__ = [
     "IMAGE_SUFFIXES",
@@ -207,8 +208,4 @@ def name_time(name: str) -> NameTime | None:
 
 def natural(names: Iterable[Path]) -> list[Path]:
     """Paths in the order a person would give them: ``a2`` before ``a10``."""
-    return sorted(names, key=lambda p: [(0, int(w), "") if w.isdigit() else (1, 0, w.casefold()) for w in _words(p)])
-
-
-def _words(path: Path) -> list[str]:
-    return [w for w in re.split(r"(\d+)", path.as_posix()) if w]
+    return sorted(names, key=lambda path: natural_key(path.as_posix()))
