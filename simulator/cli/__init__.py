@@ -23,6 +23,7 @@ COMMANDS = {
         "simulator.cli.compare:compare",
         "Compare runs session by session: differences, intervals, tests, which sessions make them.",
     ),
+    "sweep": ("simulator.cli.sweep:sweep", "Put one question to many runs."),
     "record": ("simulator.cli.record:record", "Record this screen into a session, until Ctrl-C."),
     "live": ("simulator.cli.live:live", "Play this screen into an agent, now, and record it."),
     "dataset": ("simulator.cli.dataset:dataset", "Import, check and describe recordings."),

@@ -40,6 +40,7 @@ PAGES = (
     "agents",
     "remote-agents",
     "memories",
+    "memory-adapters",
     "scores",
     "comparing",
     "python",

@@ -1,0 +1,235 @@
+"""How well a memory finds what it should, and what that takes: it is told a user's past as a run tells it, and asked at
+each need of the session. No agent has a part in it, so memories are measured alike whatever an agent makes of them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from simulator.core.intentions import key
+from simulator.core.traits import declares, trait
+from simulator.core.types import MS, SECOND, Event, Label, MemoryItem, Query
+from simulator.play.others import session_events
+from simulator.runs.unit import UnitPlan
+from simulator.session.play import Play
+from simulator.session.truth import Truth
+from simulator.timing.audit import percentile
+from simulator.timing.clock import pause, real_ns
+
+__all__ = ["K", "Probed", "probe"]
+
+K = 5
+_VISIBLE_UNITS, _VISIBLE_WAIT_NS, _POLL_NS = 4, SECOND, 5 * MS
+_OBSERVE, _FEEDBACK, _ASK = range(3)
+
+
+@dataclass(slots=True)
+class Probed:
+    """What came of asking, over all units.
+
+    Attributes:
+        asked: needs at which it was asked; ``answerable``: those whose intention had arisen before in the user's past.
+        recalls: of each answerable need, the share of the first K recalled events that could have been of the true
+            intention (of at most K, since a habit may have hundreds); ``ranks``: 1 / place of the first one, else 0.
+        unnamed: items that name no event.
+        read_ns: real time of each recall; ``write_ns`` of each observe or feedback.
+        visible_ns: real time from the begin of a write to the end of a recall that shows it; ``unseen``: writes that
+            no recall of a second showed.
+        tokens: of each recall.
+        size: bytes as stored, of all units; None where it cannot be stored.
+        stats: sums of the numbers that the memories told.
+    """
+
+    asked: int = 0
+    answerable: int = 0
+    recalls: list[float] = field(default_factory=list)
+    ranks: list[float] = field(default_factory=list)
+    unnamed: int = 0
+    items: int = 0
+    read_ns: list[int] = field(default_factory=list)
+    write_ns: list[int] = field(default_factory=list)
+    visible_ns: list[int] = field(default_factory=list)
+    unseen: int = 0
+    tokens: list[int] = field(default_factory=list)
+    size: int | None = None
+    events: int = 0
+    stats: dict[str, float] = field(default_factory=dict)
+
+    def told(self) -> dict[str, Any]:
+        """Figures for a page; None where there is none."""
+        named = self.items == 0 or self.unnamed < self.items
+        n = len(self.recalls) if named else 0
+        each = {
+            f"{name}_per_event": round(self.stats[name] / self.events, 3)
+            for name in ("model_calls", "embedding_calls", "tokens_in", "tokens_out", "embedding_tokens")
+            if name in self.stats and self.events
+        }
+        return {
+            "needs": self.asked,
+            "answerable": self.answerable,
+            f"recall@{K}": sum(self.recalls) / n if n else None,
+            f"hit@{K}": sum(r > 0 for r in self.recalls) / n if n else None,
+            "mrr": sum(self.ranks) / n if n else None,
+            "read_ms_p50": _ms(self.read_ns, 50),
+            "read_ms_p95": _ms(self.read_ns, 95),
+            "write_ms_p95": _ms(self.write_ns, 95),
+            "visible_ms_p95": _ms(self.visible_ns, 95),
+            "writes_not_seen": self.unseen,
+            "tokens_per_recall": sum(self.tokens) / len(self.tokens) if self.tokens else None,
+            "size_bytes": self.size,
+            "events": self.events,
+            **each,
+        }
+
+
+def _ms(values: Sequence[int], q: int) -> float | None:
+    return round(percentile(values, q) / MS, 3) if values else None
+
+
+async def probe(plan: UnitPlan, play: Play, into: Probed, *, nth: int = 0) -> None:
+    """Tell one unit's memory its past and ask it at each need.
+
+    Args:
+        plan: the unit; its memory is made anew.
+        play: the same session.
+        into: gets what came of it.
+        nth: the unit's place; of the first four it is also tried how soon a write can be read.
+    """
+    memory: Any = plan.memory()
+    try:
+        session = await session_events(play)
+        known = await _told_and_asked(memory, plan, session, into)
+        if nth < _VISIBLE_UNITS and not declares(memory, "inert"):
+            await _how_soon(memory, plan, into)
+        into.events += len(known)
+        _sum(memory, into)
+        size = _stored(memory)
+        into.size = size if into.size is None or size is None else into.size + size
+    finally:
+        close = trait(memory, "close")
+        ended = close() if close is not None else None
+        if isinstance(ended, Awaitable):
+            await ended
+
+
+async def _told_and_asked(memory: Any, plan: UnitPlan, session: Sequence[tuple[Event, Label | None]],
+                          into: Probed) -> dict[str, tuple[Event, Label | None]]:  # fmt: skip
+    """All steps in order of time: what closed, what became known, what is asked."""
+    online = plan.settings.memory_mode == "online"
+    steps: list[tuple[int, int, int, Any]] = []
+    for pairs in (plan.history, session if online else ()):
+        for event, label in pairs:
+            steps.append((event.end_ns, _OBSERVE, len(steps), event))
+            if label is not None:
+                steps.append((max(event.end_ns, label.available_ns), _FEEDBACK, len(steps), (event, label)))
+    steps += [(t_ns, _ASK, n, intention) for n, (t_ns, intention) in enumerate(_needs(plan.truth))]
+    known: dict[str, tuple[Event, Label | None]] = {}
+    kept = False
+    for t_ns, what, _, given in sorted(steps, key=lambda step: step[:3]):
+        if not kept and t_ns >= 0:
+            kept = True
+            if hasattr(memory, "maintain"):
+                await memory.maintain(0)
+        if what == _OBSERVE:
+            known[given.id] = (given, None)
+            await _timed(memory.observe, given, into=into.write_ns)
+        elif what == _FEEDBACK:
+            known[given[0].id] = given
+            await _timed(memory.feedback, *given, into=into.write_ns)
+        else:
+            window = next((e for e, _ in session if e.start_ns <= t_ns < e.end_ns), None)
+            await _asked(memory, _query(plan.source.user, window, t_ns), given, known, into)
+    return known
+
+
+def _needs(truth: Truth) -> list[tuple[int, str | None]]:
+    """Instants at which help is needed, and for what: the sampled moments, else the opening of each window of need."""
+    if truth.moments:
+        return [(m.t_ns, m.intention) for m in truth.moments if m.positive]
+    return [(o.opens_ns, o.intention) for o in truth.servable]
+
+
+def _query(user: str, window: Event | None, t_ns: int) -> Query:
+    if window is None:
+        return Query(user, None, None, None, t_ns)
+    return Query(user, window.app, window.title, window.category, t_ns)
+
+
+async def _asked(memory: Any, query: Query, intention: str | None, known: dict[str, tuple[Event, Label | None]],
+                 into: Probed) -> None:  # fmt: skip
+    items: list[MemoryItem] = await _timed(memory.recall, query, K, None, into=into.read_ns)
+    into.asked += 1
+    into.items += len(items)
+    into.unnamed += sum(not item.source_event_ids for item in items)
+    into.tokens.append(sum(item.tokens for item in items))
+    right = {
+        one
+        for one, (event, label) in known.items()
+        if event.user == query.user and label is not None and label.help and _same(label.intention, intention)
+    }
+    if not right:
+        return
+    into.answerable += 1
+    order = list(dict.fromkeys(one for item in items for one in item.source_event_ids))
+    into.recalls.append(sum(one in right for one in order[:K]) / min(K, len(right)))
+    into.ranks.append(next((1 / (place + 1) for place, one in enumerate(order) if one in right), 0.0))
+
+
+def _same(one: str | None, other: str | None) -> bool:
+    return one is not None and other is not None and key(one) == key(other)
+
+
+async def _how_soon(memory: Any, plan: UnitPlan, into: Probed) -> None:
+    """Write events in a window that nobody ever saw, and ask until one shows."""
+    user, begin_ns = plan.source.user, plan.truth.end_ns + SECOND
+    intention = next(iter(plan.intentions), None)
+    for n in range(3):
+        start_ns = begin_ns + n * SECOND
+        event = Event(
+            f"{plan.source.session}/seen-{n}", user, start_ns, start_ns + SECOND, f"canary{n}", f"zyxgard {n}"
+        )
+        label = Label(event.id, user, True, event.end_ns, intention, f"zyxgard {n}")
+        query = _query(user, event, event.end_ns)
+        begun = real_ns()
+        await memory.observe(event)
+        await memory.feedback(event, label)
+        while True:
+            items: list[MemoryItem] = await memory.recall(query, 50, None)
+            now = real_ns()
+            if any(event.id in i.source_event_ids or "zyxgard" in i.text or f"canary{n}" in i.text for i in items):
+                into.visible_ns.append(now - begun)
+                break
+            if now - begun > _VISIBLE_WAIT_NS:
+                into.unseen += 1
+                return  # the others would only take as long
+            await pause(_POLL_NS)
+
+
+async def _timed(call: Callable[..., Awaitable[Any]], *given: Any, into: list[int]) -> Any:
+    begun = real_ns()
+    found = await call(*given)
+    into.append(real_ns() - begun)
+    return found
+
+
+def _stored(memory: Any) -> int | None:
+    save = trait(memory, "save")
+    if save is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="proact-size-") as folder:
+        try:
+            save(Path(folder) / "kept")
+        except NotImplementedError:
+            return None
+        return sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file())
+
+
+def _sum(memory: Any, into: Probed) -> None:
+    stats = trait(memory, "stats")
+    for name, value in (dict(stats()) if stats is not None else {}).items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            into.stats[name] = into.stats.get(name, 0) + value

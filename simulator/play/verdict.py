@@ -1,0 +1,303 @@
+"""One verdict on a memory: an agent is played with it and with controls over the same sessions, and paired.
+
+The rule (``RULE``) asks two things. Is the agent better off with this memory than with none, and is that due to what
+this memory knows of this user's moment? The first alone would praise a coin: an agent that remembers nothing stays
+silent, and whatever makes it speak raises F1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from scorers.statistics.interval import Interval
+from scorers.statistics.significance import holm
+from simulator.core.errors import Exit, ProactError, UsageError
+from simulator.endpoint.types import ModelChoice
+from simulator.play.assemble import Choice, assemble
+from simulator.play.comparing import Row, compare
+from simulator.play.makers import Maker, memory_maker
+from simulator.play.player import Played, play, slug
+from simulator.play.probing import Probed, probe
+from simulator.session.play import Play
+from simulator.session.scenario import plays
+
+__all__ = ["BLIND", "CONTROLS", "METRICS", "RULE", "Against", "DataSet", "Member", "Part", "Verdict", "judge", "weigh"]
+
+CONTROLS = ("none", "class-prior", "recency", "shuffled-user", "rag", "graph", "oracle")
+BLIND = ("none", "class-prior", "shuffled-user")
+"""Controls that know nothing of this user's moment: no memory, the user's shares whatever the window, somebody else."""
+METRICS: Mapping[str, tuple[str, ...]] = {
+    "stream": ("timely_utility", "F1_rt", "unwanted_per_hour"),
+    "moments": ("accuracy", "F1", "intention_accuracy"),
+}
+"""What is compared, by protocol; the first decides. Silence has utility 0 and accuracy 0.5: one can fall below it."""
+LEVEL = 0.05
+RULE = (
+    "helps: in one data set at least the deciding figure is higher with it than with each blind control that was "
+    "played (none, class-prior, shuffled-user), each with p at most 0.05 and an interval above 0, and in no data set "
+    "it harms. harms: in one data set at least the figure is lower with it than with none, with p at most 0.05 and an "
+    "interval below 0. no evidence: anything else. p: whole sessions (from six users on: users) swapped, by Holm over "
+    "all these comparisons; where all sessions differ alike there is no interval, and p and the sign decide. Deciding "
+    "figure: timely_utility in stream, accuracy in moments."
+)
+Word = Literal["helps", "no evidence", "harms"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """Sessions to play, under one protocol (None: what each scenario says)."""
+
+    name: str
+    scenarios: tuple[Path, ...]
+    protocol: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The memory against one control, one figure.
+
+    Attributes:
+        gain: with the memory minus with the control; ``low`` and ``high`` its 95 % interval.
+        p: before, ``adjusted`` after Holm (of the deciding figure against blind controls only).
+        detectable: the smallest true difference that four of five such comparisons would find.
+        reason: why there is no comparison.
+    """
+
+    control: str
+    metric: str
+    gain: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    adjusted: float | None = None
+    detectable: float | None = None
+    n: int = 0
+    unit: str = "session"
+    reason: str | None = None
+
+    @property
+    def above(self) -> bool:
+        """Better, and not by chance."""
+        return self._sure and (self.gain or 0.0) > 0 and (self.low is None or self.low > 0)
+
+    @property
+    def below(self) -> bool:
+        """Worse, and not by chance."""
+        return self._sure and (self.gain or 0.0) < 0 and (self.high is None or self.high < 0)
+
+    @property
+    def _sure(self) -> bool:
+        return self.adjusted is not None and self.adjusted <= LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One memory of the table: what it was, what the agent reached with it, how it reads and writes."""
+
+    name: str
+    memory: str
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    probed: Mapping[str, Any] = field(default_factory=dict)
+    folder: Path | None = None
+    errors: int = 0
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One data set: who was played, and how the memory stands against each control; the members begin with it."""
+
+    data: DataSet
+    protocol: str
+    n_sessions: int
+    n_users: int
+    members: tuple[Member, ...]
+    against: tuple[Against, ...]
+
+    @property
+    def deciding(self) -> str:
+        """The metric that the rule reads."""
+        return METRICS[self.protocol][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The whole."""
+
+    memory: str
+    agent: str
+    word: Word
+    why: str
+    parts: tuple[Part, ...]
+
+    def told(self) -> dict[str, Any]:
+        """As JSON."""
+        made = asdict(self)
+        for part in made["parts"]:
+            part["data"]["scenarios"] = [str(path) for path in part["data"]["scenarios"]]
+            for member in part["members"]:
+                member["folder"] = None if member["folder"] is None else str(member["folder"])
+        return {"schema": 1, "rule": RULE, **made}
+
+
+Tell = Callable[[str], None]
+
+
+async def weigh(memory: str, sets: Sequence[DataSet], out: Path, *, agent: str = "prior", clock: str = "measured",
+                latency: str | None = None, seed: int | None = None, embedder: str | None = None,
+                model: ModelChoice | None = None, controls: Sequence[str] = CONTROLS,
+                tell: Tell = lambda said: None) -> Verdict:  # fmt: skip
+    """Play, probe, compare, judge.
+
+    Args:
+        memory: the spec of the memory in question.
+        sets: data sets, each with a name of its own.
+        out: gets a folder for each data set with a run folder for each memory; what is there is not played again.
+        agent: the agent that reads the memories.
+        clock: see ``Choice``.
+        latency: likewise.
+        seed: likewise.
+        model: likewise.
+        embedder: for those memories that embed.
+        controls: whom it is held against.
+        tell: is told what goes on.
+
+    Raises:
+        UsageError: an unknown word, or nothing to play.
+        ProactError: the memory's own run did not come to its end.
+    """
+    mine = memory_maker(memory)
+    name = slug(mine.name) if slug(mine.name) not in CONTROLS else f"{slug(mine.name)}-in-question"
+    given = {"agent": agent, "clock": clock, "latency": latency, "seed": seed, "model": model}
+    parts = []
+    for data in sets:
+        found = {p.key: p for p in plays(list(data.scenarios))}
+        protocols = {p.settings.get("protocol") or "stream" for p in found.values()}
+        protocol = data.protocol or (protocols.pop() if len(protocols) == 1 else "")
+        if protocol not in METRICS:
+            raise UsageError(
+                f"{data.name}: scenarios of one protocol are wanted, stream or moments; --protocol sets it"
+            )
+        members = []
+        for key, spec in ((name, memory), *((control, control) for control in controls)):
+            choice = Choice(data.scenarios, memory=spec, protocol=protocol, **given)  # type: ignore[arg-type]
+            if embedder is not None and memory_maker(spec).wants_embedder:
+                choice = replace(choice, embedder=embedder)
+            members.append(await _member(key, choice, out / data.name / key, found, tell))
+            if members[0].reason is not None:
+                raise ProactError(f"{memory} with {data.name}: {members[0].reason}")
+        parts.append(_part(data, protocol, members))
+    return judge(mine.text, agent, parts)
+
+
+async def _member(name: str, choice: Choice, folder: Path, found: Mapping[str, Play], tell: Tell) -> Member:
+    """Play one memory and probe it; a control that cannot be played says why, and the others go on."""
+    maker: Maker = memory_maker(choice.memory)
+    tell(f"{folder.parent.name}: {name}")
+    try:
+        played = await play(choice, out=folder)
+    except UsageError as error:
+        return Member(name, maker.text, reason=str(error))
+    if played.scores is None or played.code not in (Exit.DONE, Exit.SOME_UNITS_ERRED):
+        return Member(name, maker.text, reason="its run did not come to its end")
+    failed = [r for r in played.results if r.error is not None]
+    if failed:
+        return Member(name, maker.text, reason=f"{len(failed)} units could not be played: {failed[0].error}")
+    scores = {metric: played.scores["scores"].get(metric) for metric in METRICS[choice.protocol or ""]}
+    asked = await _probed(choice, folder, found, anew=bool(played.results))
+    return Member(name, maker.text, scores, asked, folder, _errors(played))
+
+
+async def _probed(choice: Choice, folder: Path, found: Mapping[str, Play], *, anew: bool) -> Mapping[str, Any]:
+    """What asking at each need brought; kept beside the run, and asked again when that was played again."""
+    kept = folder.with_name(f"{folder.name}.probed.json")
+    if not anew and kept.exists():
+        told: Mapping[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
+        return told
+    probed = Probed()
+    for nth, plan in enumerate(await assemble(choice)):
+        await probe(plan, found[plan.key], probed, nth=nth)
+    kept.write_text(json.dumps(probed.told(), indent=1) + "\n", encoding="utf-8")
+    return probed.told()
+
+
+def _errors(played: Played) -> int:
+    return int((played.scores or {}).get("counts", {}).get("error", 0))
+
+
+def _part(data: DataSet, protocol: str, members: Sequence[Member]) -> Part:
+    first, *controls = members
+    against: list[Against] = []
+    n_sessions = n_users = 0
+    for control in controls:
+        if control.folder is None or first.folder is None:
+            reason = control.reason or "it was not played"
+            against += [Against(control.name, metric, reason=reason) for metric in METRICS[protocol]]
+            continue
+        (found,) = compare([control.folder, first.folder], METRICS[protocol])
+        n_sessions = max(n_sessions, found.n_sessions)
+        n_users = max([n_users, *(row.clusters.n_users for row in found.rows)])
+        against += [_against(control.name, row) for row in found.rows]
+    return Part(data, protocol, n_sessions, n_users, tuple(members), tuple(against))
+
+
+def _against(control: str, row: Row) -> Against:
+    d = row.found
+    if d is None:
+        return Against(control, row.metric, reason=row.reason)
+    interval = d.interval if isinstance(d.interval, Interval) else None
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
+    return Against(control, row.metric, d.difference, low, high, d.p, None, d.detectable, len(row.clusters),
+                   row.clusters.unit, d.no_test)  # fmt: skip
+
+
+def judge(memory: str, agent: str, parts: Sequence[Part]) -> Verdict:
+    """The verdict by ``RULE``, with p adjusted over what the rule reads."""
+    read = {
+        f"{i} {a.control}": a.p
+        for i, part in enumerate(parts)
+        for a in part.against
+        if a.metric == part.deciding and a.control in BLIND and a.p is not None
+    }
+    adjusted = holm(read)
+    parts = [
+        replace(part, against=tuple(
+            replace(a, adjusted=adjusted.get(f"{i} {a.control}") if a.metric == part.deciding else None)
+            for a in part.against))
+        for i, part in enumerate(parts)
+    ]  # fmt: skip
+    blind = [[a for a in part.against if a.metric == part.deciding and a.control in BLIND] for part in parts]
+    worse = [part.data.name for part, few in zip(parts, blind, strict=True) for a in few
+             if a.control == "none" and a.below]  # fmt: skip
+    better = [part.data.name for part, few in zip(parts, blind, strict=True) if _beats_all(few)]
+    if worse:
+        return Verdict(memory, agent, "harms", f"worse than without it in {', '.join(worse)}", tuple(parts))
+    if better:
+        why = f"better than no memory, and than what knows nothing of the moment, in {', '.join(better)}"
+        return Verdict(memory, agent, "helps", why, tuple(parts))
+    return Verdict(memory, agent, "no evidence", _why_not(parts, blind), tuple(parts))
+
+
+def _beats_all(few: Sequence[Against]) -> bool:
+    played = [a for a in few if a.gain is not None]
+    return any(a.control == "none" for a in played) and all(a.above for a in played)
+
+
+def _why_not(parts: Sequence[Part], blind: Sequence[Sequence[Against]]) -> str:
+    """What stands against it, data set by data set, and what could have been seen."""
+    said = []
+    for part, few in zip(parts, blind, strict=True):
+        short = [a for a in few if a.gain is not None and not a.above]
+        untested = [a for a in short if a.p is None]
+        least = max((a.detectable for a in short if a.detectable is not None), default=None)
+        words = f"{part.data.name}: not shown to be better than {', '.join(a.control for a in short) or 'none'}"
+        if untested:
+            words += f" ({untested[0].reason or 'no test'})"
+        elif least is not None:
+            words += f"; a true difference of {least:.3g} in {part.deciding} would mostly have been found"
+        said.append(words)
+    return "; ".join(said)

@@ -1,0 +1,108 @@
+"""The page of a verdict, in Markdown: the word, why, and for each data set two tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from simulator.play.probing import K
+from simulator.play.verdict import BLIND, METRICS, RULE, Against, Member, Part, Verdict
+
+__all__ = ["page"]
+
+_HOW = (
+    f"**recall@{K}**: of the past events whose true intention was that of the need, the share among the first {K} "
+    f"recalled events (of {K} at most); **hit@{K}**: how often there was one; **MRR**: 1 / place of the first, on "
+    "average; over needs whose intention had arisen before. **read**, **write**: real time of one call, 95th "
+    "percentile. **visible**: from the begin of a write to the end of a recall that shows it. **tokens**: of a recall "
+    f"of {K} items. **calls**: to models, per event."
+)
+
+
+def page(verdict: Verdict) -> str:
+    """The whole page."""
+    return "\n".join(_lines(verdict)) + "\n"
+
+
+def _lines(v: Verdict) -> Iterator[str]:
+    yield f"# `{v.memory}`: {v.word}"
+    yield ""
+    yield f"{v.why[:1].upper()}{v.why[1:]}. Read by the agent `{v.agent}`."
+    for part in v.parts:
+        yield ""
+        yield f"## {part.data.name}"
+        yield ""
+        yield from _part(part)
+    yield ""
+    yield "## How to read this"
+    yield ""
+    yield f"The rule: {RULE}"
+    yield ""
+    yield "**gain**: with the memory minus with the control, over the same sessions, with its 95 % interval. " + _HOW
+
+
+def _part(part: Part) -> Iterator[str]:
+    yield f"{part.n_sessions} sessions of {part.n_users} users, protocol {part.protocol}."
+    yield ""
+    metrics = METRICS[part.protocol]
+    head = ["against", *(f"gain in {m}" for m in metrics), f"p ({part.deciding})", "would show from"]
+    yield from _table(head, [_gains(part, member, metrics) for member in part.members[1:]])
+    yield ""
+    head = ["memory", *metrics, f"recall@{K}", f"hit@{K}", "MRR", "read ms", "write ms", "visible ms", "tokens", "size",
+            "calls", "errors"]  # fmt: skip
+    yield from _table(head, [_figures(member, metrics) for member in part.members])
+    missing = [f"`{m.name}` was not played: {m.reason}" for m in part.members if m.reason is not None]
+    if missing:
+        yield ""
+        yield from (f"* {one}" for one in missing)
+
+
+def _gains(part: Part, member: Member, metrics: Sequence[str]) -> list[str]:
+    by = {a.metric: a for a in part.against if a.control == member.name}
+    first = by[part.deciding]
+    mark = "**" if member.name in BLIND else ""
+    p = first.adjusted if first.adjusted is not None else first.p
+    shown = "-" if p is None else "<.001" if p < 0.001 else f"{p:.3f}"
+    if p is not None and first.adjusted is None:
+        shown = f"({shown})"
+    return [f"{mark}{member.name}{mark}", *(_gain(by[m]) for m in metrics), shown, _number(first.detectable)]
+
+
+def _gain(a: Against) -> str:
+    if a.gain is None:
+        return "-"
+    ends = "" if a.low is None or a.high is None else f" [{_number(a.low)}, {_number(a.high)}]"
+    return f"{a.gain:+.3g}{ends}"
+
+
+def _figures(member: Member, metrics: Sequence[str]) -> list[str]:
+    p = member.probed
+    if member.reason is not None:
+        return [member.name] + ["-"] * (len(metrics) + 10)
+    calls: Any = None
+    if "model_calls_per_event" in p:
+        calls = p["model_calls_per_event"] + p.get("embedding_calls_per_event", 0.0)
+    return [
+        member.name,
+        *(_number(member.scores.get(m)) for m in metrics),
+        *(_number(p.get(name)) for name in (f"recall@{K}", f"hit@{K}", "mrr")),
+        *(_number(p.get(name)) for name in ("read_ms_p95", "write_ms_p95", "visible_ms_p95", "tokens_per_recall")),
+        _size(p.get("size_bytes")),
+        _number(calls),
+        str(member.errors),
+    ]
+
+
+def _size(n: int | None) -> str:
+    return "-" if n is None else f"{n / 1e6:.1f} MB" if n >= 100_000 else f"{n / 1e3:.1f} kB"
+
+
+def _number(x: float | None) -> str:
+    return "-" if x is None else f"{x:.3g}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield f"| {' | '.join(row)} |"

@@ -1,0 +1,210 @@
+"""The verdict on a memory: its rule on figures made by hand, and memories planted among made-up users with habits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+import pytest
+
+from simulator.cli.sweep import memories as command
+from simulator.core.errors import ProactError, UsageError
+from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
+from simulator.play.probing import Probed, _asked
+from simulator.play.verdict import Against, DataSet, Part, Verdict, judge, weigh
+from simulator.play.verdict_page import page
+from simulator.workload import generate
+
+ROOT = Path(__file__).resolve().parents[2]
+BLIND = ("none", "class-prior", "shuffled-user")
+
+PLANTED = '''
+"""Memories that are planted, and an agent that believes what it is told."""
+
+from dataclasses import replace
+
+from memory.rag import RagMemory
+from memory.shuffled import ShuffledUser
+from simulator.core.types import SILENT, Decision, Offer
+
+
+class Believing:
+    """Offers help where most of what is recalled says that it was needed."""
+
+    inline = True
+
+    async def decide(self, seen):
+        items = [i for i in await seen.memory.recall(5) if i.help is not None]
+        needed = [i for i in items if i.help > 0.5]
+        if 2 * len(needed) <= len(items):
+            return SILENT
+        return Decision((Offer(next((i.intention for i in needed if i.intention), "Translation")),))
+
+
+class Helpful(RagMemory):
+    """A good memory under another name."""
+
+
+class Harmful(RagMemory):
+    """Says the opposite of what it knows."""
+
+    async def recall(self, query, k, token_budget):
+        items = await super().recall(query, k, token_budget)
+        return [replace(i, help=None if i.help is None else 1 - i.help) for i in items]
+
+
+class Shuffled(ShuffledUser):
+    """Somebody else's past."""
+
+
+class Broken(RagMemory):
+    """Cannot take anything in."""
+
+    async def observe(self, event):
+        raise RuntimeError("no disk")
+'''
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of planted memories beside eight made-up users; the runs of the controls are shared."""
+    where = tmp_path_factory.mktemp("planted")
+    (where / "planted.py").write_text(PLANTED)
+    recipe = ROOT / "scenarios" / "recipes" / "habits-strong.yaml"
+    generate(recipe, where / "users", users=8, days=3, seed=3, sessions=1)
+    return where
+
+
+def weighed(where: Path, name: str) -> Verdict:
+    async def work() -> Verdict:
+        return await weigh(
+            f"{where}/planted.py:{name}",
+            [DataSet("made-up", (where / "users",), "moments")],
+            where / "out",
+            agent=f"{where}/planted.py:Believing",
+            clock="modelled",
+            latency="profile:instant",
+            controls=BLIND,
+        )
+
+    return anyio.run(work)
+
+
+@pytest.mark.parametrize(("name", "word"), [("Helpful", "helps"), ("Harmful", "harms"), ("Shuffled", "no evidence")])
+def test_a_planted_memory_gets_the_verdict_it_deserves(planted: Path, name: str, word: str) -> None:
+    verdict = weighed(planted, name)
+    assert verdict.word == word, verdict.why
+    told = page(verdict)
+    assert told.startswith(f"# `{planted}/planted.py:{name}`: {word}\n")
+    json.dumps(verdict.told(), allow_nan=False)
+    if word == "no evidence":
+        assert "a true difference of" in verdict.why
+
+
+def test_a_memory_that_fails_is_no_verdict_but_an_error_that_says_why(planted: Path) -> None:
+    with pytest.raises(ProactError, match=r"8 units could not be played: .*observe failed"):
+        weighed(planted, "Broken")
+
+
+def against(control: str, gain: float, low: float | None, high: float | None, p: float | None) -> Against:
+    return Against(control, "accuracy", gain, low, high, p, None, 0.1, 12)
+
+
+def one(*few: Against) -> Sequence[Part]:
+    return [Part(DataSet("d", ()), "moments", 12, 12, (), few)]
+
+
+@pytest.mark.parametrize(
+    ("few", "word"),
+    [
+        # Better than all three, each p times three at most .05.
+        ([("none", 0.2, 0.1, 0.3, 0.01), ("class-prior", 0.2, 0.1, 0.3, 0.01), ("shuffled-user", 0.2, 0.1, 0.3, 0.01)],
+         "helps"),
+        # The same without Holm would be enough: .02 times three is not.
+        ([("none", 0.2, 0.1, 0.3, 0.02), ("class-prior", 0.2, 0.1, 0.3, 0.02), ("shuffled-user", 0.2, 0.1, 0.3, 0.02)],
+         "no evidence"),
+        # Better than nothing, as somebody else's past is.
+        ([("none", 0.2, 0.1, 0.3, 0.001), ("class-prior", 0.2, 0.1, 0.3, 0.001), ("shuffled-user", 0, -0.1, 0.1, 0.9)],
+         "no evidence"),
+        # An interval on both sides of 0, whatever p says.
+        ([("none", 0.2, -0.01, 0.3, 0.001)], "no evidence"),
+        # All sessions alike: no interval, and yet no doubt.
+        ([("none", 0.5, None, None, 0.001)], "helps"),
+        ([("none", -0.2, -0.3, -0.1, 0.001), ("class-prior", 0.2, 0.1, 0.3, 0.001)], "harms"),
+        # Worse than a control is no harm.
+        ([("none", 0.0, -0.1, 0.1, 0.9), ("class-prior", -0.2, -0.3, -0.1, 0.001)], "no evidence"),
+        # Too few sessions for a test.
+        ([("none", 0.4, 0.3, 0.5, None)], "no evidence"),
+        # Better than recency proves nothing, and it is not in Holm's family.
+        ([("recency", 0.4, 0.3, 0.5, 0.001)], "no evidence"),
+    ],
+)  # fmt: skip
+def test_the_rule(few: Sequence[tuple[str, float, float | None, float | None, float | None]], word: str) -> None:
+    assert judge("m", "prior", one(*(against(*a) for a in few))).word == word
+
+
+def test_harm_in_one_data_set_outweighs_help_in_another() -> None:
+    better = one(against("none", 0.2, 0.1, 0.3, 0.001))
+    worse = one(against("none", -0.2, -0.3, -0.1, 0.001))
+    assert judge("m", "prior", [*better, *worse]).word == "harms"
+    assert judge("m", "prior", [*better, *one(against("none", 0.0, -0.1, 0.1, 0.8))]).word == "helps"
+
+
+def test_recall_hit_and_mrr_by_hand() -> None:
+    """Seven past events; three of the true intention (a, c, f), of which the recalled ones stand in places 2 and 5."""
+    needs = {"a": "Translation", "b": None, "c": "Translation", "d": "Data Analysis", "e": None, "f": "Translation"}
+    known: dict[str, tuple[Event, Label | None]] = {
+        name: (Event(name, "u", 0, SECOND), Label(name, "u", need is not None, SECOND, need))
+        for name, need in needs.items()
+    }
+    known["g"] = (Event("g", "other", 0, SECOND), Label("g", "other", True, SECOND, "Translation"))
+
+    class Five:
+        async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+            sources = [("d", "a"), ("b",), ("e",), ("f",), ("c",)]
+            return [MemoryItem("x", 1.0, source_event_ids=one, tokens=10) for one in sources]
+
+    found = Probed()
+
+    async def ask() -> None:
+        query = Query("u", None, None, None, 2 * SECOND)
+        await _asked(Five(), query, "translation", known, found)
+        await _asked(Five(), query, "Documentation", known, found)  # never arose: no figure
+
+    anyio.run(ask)
+    told = found.told()
+    assert (told["needs"], told["answerable"]) == (2, 1)
+    assert told["recall@5"] == pytest.approx(2 / 3)  # d a b e f | c comes sixth
+    assert (told["hit@5"], told["mrr"], told["tokens_per_recall"]) == (1.0, 0.5, 50.0)
+
+
+def test_a_memory_that_names_no_events_has_no_recall_and_not_one_of_zero() -> None:
+    found = Probed(asked=3, answerable=3, recalls=[0.0, 0.0, 0.0], ranks=[0.0, 0.0, 0.0], items=9, unnamed=9)
+    assert [found.told()[name] for name in ("recall@5", "hit@5", "mrr")] == [None, None, None]
+
+
+def test_the_command_writes_the_page_and_a_second_call_plays_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = {"memory": "window", "out": tmp_path / "out", "clock": "modelled", "latency": "profile:instant"}
+    desk = [ROOT / "docs" / "examples" / "desk.yaml"]
+    for _ in range(2):
+        assert command(desk, json=True, **given) == 0  # type: ignore[arg-type]
+        records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert records[-1]["event"] == "done"
+        assert records[-1]["verdict"] == "no evidence"
+    members = {r["name"]: r for r in records if r["event"] == "memory"}
+    assert set(members) == {"window", "none", "class-prior", "recency", "shuffled-user", "rag", "graph", "oracle"}
+    assert "nobody but" in members["shuffled-user"]["reason"]
+    assert members["oracle"]["scores"]["F1_rt"] is not None
+    assert (tmp_path / "out" / "verdict.md").read_text().count("\n| ") >= 16
+    assert json.loads((tmp_path / "out" / "verdict.json").read_text())["word"] == "no evidence"
+
+
+def test_what_cannot_be_asked_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--generated -1"):
+        command(memory="rag", generated=-1)
+    with pytest.raises(UsageError, match="unknown memory"):
+        command(memory="ragg", out=tmp_path)
