@@ -93,13 +93,13 @@ def _cpu_us() -> float:
     return (used.ru_utime + used.ru_stime) * 1e6
 
 
-async def _ours(scope: str, users: int) -> dict[str, float]:
+async def _ours(scope: str, users: int, events: int) -> dict[str, float]:
     memory = GraphMemory(scope)
     updates, queries, early = Taken(), Taken(), Taken()
     asked: list[Event] = []
     begun = real_ns()
-    for i, (event, label) in enumerate(past(EVENTS, users)):
-        if i < EVENTS - ASKED:
+    for i, (event, label) in enumerate(past(events, users)):
+        if i < events - ASKED:
             await memory.observe(event)
             await memory.feedback(event, label)
             continue
@@ -111,7 +111,7 @@ async def _ours(scope: str, users: int) -> dict[str, float]:
     for event in asked:
         with queries:
             await memory.recall(Query(event.user, event.app, event.title, None, 0), 5, None)
-    half = -EVENTS // 2 * 30 * SECOND
+    half = -events // 2 * 30 * SECOND
     for event in asked:  # as of an earlier instant: a decision in flight, a rehearsal
         with early:
             await memory.recall(Query(event.user, event.app, event.title, None, half), 5, None)
@@ -185,9 +185,9 @@ def _others() -> dict[str, float]:
 
 
 async def _all() -> dict[str, float]:
-    runs: list[Callable[[], Any]] = [lambda: _ours("user", 1), lambda: _ours("backoff", 20)]
+    runs: list[Callable[[], Any]] = [lambda: _ours("user", 1, EVENTS), lambda: _ours("backoff", 20, EVENTS // 5)]
     figures: dict[str, float] = {}
-    for name, run in zip(("one_user", "backoff_20_users"), runs, strict=True):
+    for name, run in zip(("one_user", "backoff_20_users_200k"), runs, strict=True):
         figures |= {f"{name}_{key}": value for key, value in (await run()).items()}
         figures[f"{name}_peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         gc.collect()

@@ -146,12 +146,11 @@ class GraphMemory(Remembered):
         node = self.app(app, tables, now_ns)
         if node is None:
             return None
-        n, n_help, by, latest_ns = node.upto(now_ns)
-        shares = above({c: times / n_help for c, times in by.items()}, APP_SHARE)
-        text = f"In {one_line(app)} help was needed in {percent(n_help, n)} of {n} moments"
-        if shares:
-            text += f", then for: {_listed(shares)}"
-        return _item(text, n, latest_ns, n_help / n, shares, [node], now_ns)
+        if node.newest_ns > now_ns:
+            return _of_app(app, node, now_ns)
+        if node.told is None or node.told[0] != node.n:
+            node.told = node.n, _of_app(app, node, now_ns)
+        return node.told[1]
 
     def _word_item(self, title: str | None, tables: Sequence[Counts], now_ns: int) -> MemoryItem | None:
         words = self.words(title, tables, now_ns)
@@ -220,6 +219,15 @@ class GraphMemory(Remembered):
         edges = sum(len(n.needs) for n in nodes) + sum(len(t.used) for t in tables)
         edges += sum(len(after) for t in tables for after in t.following.values())
         return {**super().stats(), "apps": apps, "edges": edges, "keywords": words}
+
+
+def _of_app(app: str | None, node: Node, now_ns: int) -> MemoryItem:
+    n, n_help, by, latest_ns = node.upto(now_ns)
+    shares = above({c: times / n_help for c, times in by.items()}, APP_SHARE)
+    text = f"In {one_line(app)} help was needed in {percent(n_help, n)} of {n} moments"
+    if shares:
+        text += f", then for: {_listed(shares)}"
+    return _item(text, n, latest_ns, n_help / n, shares, [node], now_ns)
 
 
 def _listed(shares: dict[str, float]) -> str:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from memory.keywords import Tally, WordCounts
 from memory.past import Entry
+from simulator.core.types import MemoryItem
 
 __all__ = ["N_KEYWORDS", "Counts", "Node", "above"]
 
@@ -37,6 +38,7 @@ class Node:
     n: int = 0
     n_helped: int = 0
     n_for: dict[str, int] = field(default_factory=dict)
+    told: tuple[int, MemoryItem] | None = None  # what was last said of it, and after how many moments
 
     def add(self, ns: int, helped: bool, intention: str | None, asked: Asked | None) -> None:
         """Count a moment whose label is known from ``ns`` on."""

@@ -58,7 +58,7 @@ _FUNCTION = re.compile("([的吗呢]|" + "|".join(sorted(word for word in _STOPS
 
 def fold(text: str) -> str:
     """Compatibility-normalised and case-folded: ``Ｗord`` and ``WORD`` are ``word``."""
-    return unicodedata.normalize("NFKC", text).casefold()
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
 def runs(text: str) -> list[str]:

@@ -33,7 +33,8 @@ def clean(title: str) -> str:
     A title that consists of nothing else is returned merely stripped, so a window called ``Firefox`` keeps a name.
     ``clean(clean(t)) == clean(t)`` for every text.
     """
-    plain = _SPACES.sub(" ", unicodedata.normalize("NFC", title).translate(INVISIBLE)).strip()
+    shown = title if title.isascii() else unicodedata.normalize("NFC", title).translate(INVISIBLE)
+    plain = _SPACES.sub(" ", shown).strip()
     text = plain
     while True:  # marks nest, as in "● (3) Inbox - Google Chrome"; each turn shortens the text, so it ends
         before = text
