@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from simulator.cli.parameters import AsJson, JudgeTimeout, ModelUrl
-from simulator.cli.score import a_judge
+from simulator.cli.score import a_judge, tell_lost
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, UsageError, nearest, quote
 
@@ -53,6 +53,7 @@ def explain(
         raise UsageError(_absent(opened, unit, offer, need))
     for key in (untold := [u.key for u in _of(opened, unit) if not u.has_truth(opened.context.protocol)]):
         voice.tell(f"{key}: nothing is known of what was needed, so nothing was classified")
+    tell_lost(voice, opened.lost)
     counts: Counter[str] = Counter()
     for key, told in found:
         counts.update(f"{t.what} {t.verdict}" for t in told)
@@ -60,7 +61,7 @@ def explain(
             voice.record(item.what, unit=key, **item.record())
         if not json:
             _say(voice, key, told)
-    voice.record("done", run=str(run), n=dict(counts), without_truth=untold)
+    voice.record("done", run=str(run), n=dict(counts), without_truth=untold, lost=list(opened.lost))
     return Exit.DONE
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from simulator.cli.parameters import AsJson, JudgeTimeout, ModelUrl
-from simulator.cli.speak import Voice, plain
-from simulator.core.durations import parse_duration, show_duration
-from simulator.core.errors import Exit, UsageError
+from simulator.cli.speak import Voice, counted, plain
+from simulator.core.durations import duration, show_duration
+from simulator.core.errors import Exit, UsageError, quote
 from simulator.core.types import SECOND
 from simulator.timing.clock import real_ns
 
 if TYPE_CHECKING:
     from scorers.judge import Judge
 
-__all__ = ["a_judge", "score"]
+__all__ = ["a_judge", "score", "tell_lost"]
 
 PASS = ("pass^k", "pass@k")
 """What companions are for; no headline, so the table does not show it."""
@@ -62,6 +62,7 @@ def score(
     voice.say(ScoreTable({run.name: scores}))
     for sentence in (broken := invalid(run)):
         voice.tell(sentence, "bold red")
+    tell_lost(voice, scores["lost"], "not saved: scores.json stays as it is")
     if not own:
         for metric in PASS if companion else ():
             if (detail := scores["details"].get(metric)) is not None:
@@ -70,8 +71,19 @@ def score(
                     plain(f"{metric}: {detail.get('reason') or format(detail['value'], '.3f')}{k}, n{detail['n']}")
                 )
         voice.say(plain("not saved: scores.json keeps the run's own gate, scorers, truth and embedder"))
-    voice.record("done", run=str(run), scores=scores["scores"], valid=not broken)
+    by = {metric: detail["scorer"] for metric, detail in scores["details"].items()}
+    voice.record("done", run=str(run), scores=scores["scores"], scorers=by, valid=not broken, lost=scores["lost"])
     return Exit.DONE
+
+
+def tell_lost(voice: Voice, lost: Sequence[str], so: str = "") -> None:
+    """Say which units were played to their end and are not there any more."""
+    if lost:
+        from simulator.play.scoring import ANEW
+
+        units = f"{counted(len(lost), 'unit')} of this run (such as {quote(lost[0])})"
+        said = f"of {units} the log is gone or was cut since it was played; {ANEW}"
+        voice.tell("; ".join(filter(None, (said, so))), "bold red")
 
 
 @contextmanager
@@ -85,7 +97,7 @@ def a_judge(run: Path, model: str | None, base_url: str | None, timeout: str, vo
     from scorers.judge import KEPT, Judge
     from simulator.endpoint import Endpoint, EndpointError, ModelChoice
 
-    patience = _duration(timeout)  # of silence too: models that think long; nothing here is charged
+    patience = duration("judge-timeout", timeout)  # of silence too: models that think long; nothing here is charged
     choice = ModelChoice(model=model, base_url=base_url, timeout_ns=patience, idle_timeout_ns=patience)
     asking = _Asking(voice, model, patience)
     try:
@@ -98,13 +110,6 @@ def a_judge(run: Path, model: str | None, base_url: str | None, timeout: str, vo
             yield judge
     except EndpointError as error:
         raise UsageError(f"the judge cannot be asked: {error.sentence}; verdicts that came are kept") from error
-
-
-def _duration(text: str) -> int:
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--judge-timeout: {error}") from error
 
 
 class _Asking:

@@ -14,9 +14,10 @@ from rich.text import Text
 
 from scorers.headlines import HEADLINES
 from simulator.cli.speak import plain
+from simulator.core.registry import Spec, parse_spec
 from simulator.runs.folder import read_run
 
-__all__ = ["HEADLINES", "ScoreTable", "invalid", "number"]
+__all__ = ["HEADLINES", "ScoreTable", "invalid", "number", "said_of"]
 
 Scores = Mapping[str, Any]
 
@@ -25,7 +26,7 @@ OFFERS = (*CLASSES, "held_back")
 """Every delivered offer is one of these."""
 ALWAYS = ("decisions", "offer", "error", "unparsed", "opportunities")
 IF_ANY = ("unservable", "never_seen", "superseded", "cancelled", "after_end", "interrupted", "torn", "not_played",
-          "sessions_without_truth")  # fmt: skip
+          "missing", "sessions_without_truth")  # fmt: skip
 TRUTH = {"stream": "windows of need", "moments": "windows of need", "trajectory": "intents"}
 """What each protocol is scored against."""
 _INTERVAL = "95 % interval"
@@ -112,8 +113,18 @@ def _metric(metric: str, runs: Sequence[Scores]) -> Row | None:
     first = next((d for d in found if d is not None), None)
     if first is None:
         return None
-    name = Text.assemble(metric, (f" [{first['unit']}]", "dim"))
+    name = Text.assemble(metric, (f" [{first['unit']}]", "dim"), (said_of(first.get("scorer", "")), "dim"))
     return name, Text(first["direction"], "dim"), [_figure(d) for d in found]
+
+
+def said_of(scorer: str) -> str:
+    """What a scorer was told, to stand behind a figure's name; empty of one that was told nothing.
+
+    >>> said_of("erde:counts=snapshots"), said_of("erde"), said_of("mine.py:Counts:2")
+    (' (counts=snapshots)', '', ' (value=2)')
+    """
+    told = Spec("", parse_spec(scorer).params).text
+    return f" ({told[1:]})" if told else ""
 
 
 def _figure(detail: Mapping[str, Any] | None) -> Text:
@@ -286,7 +297,9 @@ def _remarks(runs: Mapping[str, Scores]) -> list[str]:
     sources = ", ".join(dict.fromkeys(str(r["latency_source"]) for r in runs.values()))
     said = [f"latency: {sources}; n: events a figure rests on, few where under 10"] if runs else []
     said += _of_intervals(runs)
-    said += [f"{n}: the agent or its memory was given the truth" for n, scores in runs.items() if scores.get("sees_truth")]
+    said += [
+        f"{n}: the agent or its memory was given the truth" for n, scores in runs.items() if scores.get("sees_truth")
+    ]
     for name, scores in runs.items():
         matchers = (scores["details"].get(metric, {}).get("matcher") for metric in HEADLINES[scores["protocol"]])
         said += [f"{name}: {matcher}" for matcher in dict.fromkeys(filter(None, matchers))]

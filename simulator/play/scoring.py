@@ -21,7 +21,7 @@ from simulator.play.companions import companions_of
 from simulator.play.settling import settle
 from simulator.runs import runlog
 from simulator.runs.blame import blotted
-from simulator.runs.folder import TWIN, read_run, read_units, write_json
+from simulator.runs.folder import TWIN, lost, read_run, read_units, write_json
 from simulator.runs.gate import Gate
 from simulator.runs.unit import LOG
 from simulator.session.scenario import Play, plays
@@ -30,16 +30,26 @@ __all__ = ["FILE", "Opened", "open_folder", "read_scores", "score_folder"]
 
 FILE = "scores.json"
 TOLD_ERRORS = 10
+ANEW = "the command that played the run plays anew what is not there"
 _OF_THE_CLOCK = ("clock", "latency", "latency_source")
 _PARTS = {"scores", "details", "counts", "notes", "errors"}
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A run folder as it is scored: its units in order of key, and what scorers take besides."""
+    """A run folder as it is scored.
+
+    Attributes:
+        units: in order of key, those that have a log.
+        context: what scorers take besides.
+        missing: keys of the units of the run that have none: not begun, or gone since.
+        lost: keys of those that were played to their end and whose logs are gone, or cut, since.
+    """
 
     units: tuple[Unit, ...]
     context: Context
+    missing: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
 
 def open_folder(run: str | Path, gate: str | None = None, *, truth: str | Path | None = None,
@@ -48,9 +58,11 @@ def open_folder(run: str | Path, gate: str | None = None, *, truth: str | Path |
     """Read a run folder; see ``score_folder`` for what may be given and for its errors."""
     run = as_path("run", run)
     settle(run)
-    read = read_units(run)
+    read, told = read_units(run), read_run(run)
+    gone = lost(told, (key for key, log, _ in read if log.complete))
     if not read:
-        raise InputError(run, "no unit of this run has been played yet")
+        want = f"the logs of its units are gone; {ANEW}" if gone else "no unit of this run has been played yet"
+        raise InputError(run, want)
     units = [Unit(key, log, known) for key, log, known in read]
     if truth is not None:
         truth = as_path("truth", truth)
@@ -67,14 +79,19 @@ def open_folder(run: str | Path, gate: str | None = None, *, truth: str | Path |
             unit.key: said for unit in units if (said := read_feedback(run / "units" / unit.key / FEEDBACK)) is not None
         },
     )
-    return Opened(tuple(units), context)
+    begun = {unit.key for unit in units}
+    missing = tuple(key for key in sorted(told["resolved"]) if key not in begun)
+    return Opened(tuple(units), context, missing, tuple(gone))
 
 
 @runlog.no_collection()
 def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] | None = None, *,
                  truth: str | Path | None = None, judge: Judge | None = None, companions: Sequence[str | Path] = (),
                  embedder: str | None = None, save: bool = True) -> dict[str, Any]:  # fmt: skip
-    """Score a run folder; with ``save`` into its ``scores.json``.
+    """Score a run folder; with ``save`` into its ``scores.json``, unless some of it is lost.
+
+    Units without a log are in no figure: they are counted as ``missing``. ``lost`` names those that were played to
+    their end and whose logs are gone, or cut, since then: such figures are not those of the run, and are not saved.
 
     Besides what ``scorers.base.score_run`` gives: ``notes`` (counted by agents and memories) and ``errors`` (the most
     frequent ten kinds, each with kind, text, n, and how many texts are joined in it), ``errors_untold``.
@@ -110,7 +127,9 @@ def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] 
         errors.update((r["error"]["kind"], r["error"]["text"]) for r in records if "error" in r)
     scores["notes"] = dict(sorted(notes.items()))
     scores |= _told_errors(errors)
-    if save:
+    scores["counts"]["missing"] = len(opened.missing)
+    scores["lost"] = list(opened.lost)
+    if save and not opened.lost:
         write_json(run / FILE, scores)
     return scores
 

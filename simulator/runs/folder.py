@@ -10,7 +10,7 @@ import json
 import os
 import platform
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -28,7 +28,7 @@ from simulator.timing.clock import utc_now
 
 TWIN = "twin"
 
-__all__ = ["TWIN", "RunFolder", "digest", "read_units", "write_json"]
+__all__ = ["TWIN", "RunFolder", "digest", "lost", "read_run", "read_units", "write_json"]
 
 SCHEMA = 1
 
@@ -220,7 +220,8 @@ def read_run(path: Path) -> dict[str, Any]:
 
 
 def read_units(path: str | Path) -> list[tuple[str, RunLog, Truth]]:
-    """Key, log and truth of every unit of a run, sorted by key; interrupted ones as far as they came.
+    """Key, log and truth of every unit of a run, sorted by key; interrupted ones as far as they came, those that have
+    not begun not at all. ``lost`` tells which were there once.
 
     Raises:
         InputError: not a run folder, or a unit's file is broken.
@@ -229,6 +230,18 @@ def read_units(path: str | Path) -> list[tuple[str, RunLog, Truth]]:
     run = read_run(path)
     keys = [key for key in sorted(run["resolved"]) if runlog.has_begun(path / "units" / key / LOG)]
     return [(key, *_read_unit(path / "units" / key, run["units"].get(key, {}))) for key in keys]
+
+
+def lost(run: Mapping[str, Any], whole: Iterable[str]) -> list[str]:
+    """Units that were played to their end, as ``run.json`` says, and of which no whole log is there any more.
+
+    Args:
+        run: as ``read_run`` gives it. While it is being played, a unit may be played anew: none is lost then.
+        whole: keys of the units whose logs have their end.
+    """
+    there = set(whole)
+    played = (key for key, told in run["units"].items() if told.get("log_sha256") is not None)
+    return [] if run["status"] == "running" else sorted(key for key in played if key not in there)
 
 
 def _read_unit(folder: Path, told: Mapping[str, Any]) -> tuple[RunLog, Truth]:
