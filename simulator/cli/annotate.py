@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json as json_
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from simulator.cli.bars import bar
 from simulator.cli.parameters import AsJson, ModelUrl, switch
 from simulator.cli.speak import Voice, facts, plain
 from simulator.core.errors import Exit, InputError, UsageError
@@ -65,6 +65,7 @@ def annotate(
         return _by_rules(voice, sessions_at(sessions), rules_file, apply=apply)
     assert model is not None
     from simulator.annotate.ask import PROMPTS, Annotator
+    from simulator.core.durations import duration
     from simulator.endpoint import Endpoint, ModelChoice
     from simulator.screen.readers import READERS, reader
 
@@ -76,8 +77,8 @@ def annotate(
         temperature=temperature,
         max_tokens=max_tokens,
         extra_body=_extra(extra_body),
-        timeout_ns=_duration(timeout),
-        idle_timeout_ns=_duration(timeout),
+        timeout_ns=duration("timeout", timeout),
+        idle_timeout_ns=duration("timeout", timeout),
         concurrency=at_once,
         cassette=cassette,
         record=record,
@@ -139,7 +140,7 @@ def _by_model(voice: Voice, sessions: Sequence[Path], asking: Annotator, endpoin
                 tally = Tally(n_events=len(events), n_left_out=n_left)
                 filled: dict[str, int] = {}
                 try:
-                    with Store(session) as store, _progress(voice, session.name, len(events)) as done:
+                    with Store(session) as store, bar(voice, session.name, len(events)) as done:
                         await asking.annotate(store, events, tally, again=again, done=done)
                         filled = store.apply(events, asking.annotator) if apply else {}
                 finally:
@@ -179,15 +180,6 @@ def sessions_at(paths: Sequence[Path]) -> list[Path]:
     return list(found.values())
 
 
-def _duration(text: str) -> int:
-    from simulator.core.durations import parse_duration
-
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--timeout: {error}") from error
-
-
 def _extra(text: str | None) -> Mapping[str, Any]:
     try:
         value = {} if text is None else json_.loads(text)
@@ -196,17 +188,6 @@ def _extra(text: str | None) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise UsageError('--extra-body: a JSON object is wanted, such as {"top_k": 20}')
     return value
-
-
-@contextmanager
-def _progress(voice: Voice, what: str, n: int) -> Iterator[Any]:
-    """A bar where stderr is a terminal."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=voice.progress, transient=True, disable=not voice.progress.is_terminal) as bar:
-        task = bar.add_task(plain(what).plain, total=n)
-        yield lambda: bar.advance(task)
 
 
 def _tell(voice: Voice, session: Path, annotator: str, tally: Tally, filled: Mapping[str, int]) -> None:

@@ -103,14 +103,11 @@ def import_foreign(
     SRC is only read. Nothing is dropped silently: a table says what was kept, repaired and left out, and why. Importing
     the same again changes nothing.
     """
-    from simulator.core.durations import parse_duration
+    from simulator.core.durations import duration
     from simulator.session.importing import import_
 
     voice = Voice(as_json=json)
-    try:
-        gap_s = None if stretch_gap is None else parse_duration(stretch_gap) / SECOND
-    except ValueError as error:
-        raise UsageError(f"--stretch-gap: {error}") from error
+    gap_s = None if stretch_gap is None else duration("stretch-gap", stretch_gap) / SECOND
     report = import_(
         src,
         out,

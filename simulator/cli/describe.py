@@ -188,13 +188,10 @@ def _embedder(name: str) -> Any:
 
 
 def _looked(voice: Voice, parts: Sequence[Part], embedder: Any, looking: tuple[bool, str, str]) -> dict[str, Any]:
-    from simulator.core.durations import parse_duration
+    from simulator.core.durations import duration
     from simulator.session.describe_pictures import look_back
 
-    try:
-        window_ns = parse_duration(looking[2])
-    except ValueError as error:
-        raise UsageError(f"--window: {error}") from error
+    window_ns = duration("window", looking[2])
     n = sum(len(part.requests) for part in parts if part.session is not None)
     voice.tell(f"looking back from {counted(n, 'request')}", "dim")
     return look_back(parts, embedder, looking[1], window_ns=window_ns).as_dict()

@@ -37,19 +37,14 @@ def agent(
     docs/remote-agents.md.
     """
     from simulator.cli.doctor_agent_checks import Bench  # what asks is imported when it is needed
-    from simulator.core.durations import parse_duration
+    from simulator.core.durations import duration
     from simulator.core.types import SECOND
 
     if (url is None) == (stdio is None):
         raise UsageError('name one agent: its URL, such as http://127.0.0.1:8900, or --stdio "python3 agent.py"')
     if stdio is not None and token is not None:
         raise UsageError("--token goes with a URL; a child process has the environment of this one")
-    try:
-        limit_s = parse_duration(limit) / SECOND
-    except ValueError as error:
-        raise UsageError(f"--limit: {error}") from error
-    if limit_s <= 0:
-        raise UsageError(f"--limit {limit}: a duration above 0 is wanted, such as 60s")
+    limit_s = duration("limit", limit, above_0=True) / SECOND
     bench = Bench.at(url, token, limit_s) if url is not None else Bench.child(stdio or "", limit_s)
     voice = Voice(as_json=json)
     if voice.progress.is_terminal:

@@ -24,12 +24,13 @@ from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, counted, plain
 from simulator.cli.states import States
 from simulator.cli.watching import Spectator, terminal, titled
+from simulator.core.durations import duration
 from simulator.core.errors import Exit, InputError, ProactError, UsageError
 from simulator.core.types import MS, SECOND
 from simulator.endpoint.holding import recording
 from simulator.endpoint.transport import base_url_of
 from simulator.endpoint.types import ModelChoice, shown_url
-from simulator.play.assemble import Choice, duration
+from simulator.play.assemble import Choice
 from simulator.play.embedding import embedder_of
 from simulator.play.live import LiveFolder, play_live, user_of
 from simulator.play.makers import agent_maker, memory_maker

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from simulator.cli.bars import bars
 from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, facts, plain
 from simulator.core.errors import Exit, InputError, UsageError
@@ -65,7 +65,7 @@ def scan(
     options = Options(dry_run, again, only_sure, keep_text, _jobs(jobs))
     waiting = 0
     for session in _named(sessions):
-        with _progress(voice) as progress:
+        with bars(voice) as progress:
             report = look_through(session, ocr, known, options, progress=progress)
         waiting += report.n_waiting
         voice.record("scanned", path=str(session), dry=dry_run, **report.as_dict())
@@ -123,7 +123,7 @@ def review(
             for one in waiting:
                 voice.record("waiting", **work.record(one))
         if close:
-            with _progress(voice) as progress:
+            with bars(voice) as progress:
                 closed = work.close(shelf, neighbours=neighbours, progress=progress)
             voice.record("closed", **_closed(closed))
             if not json:
@@ -168,23 +168,6 @@ def _jobs(given: int | None) -> int:
     if given is not None and given < 1:
         raise UsageError("--jobs: one at least")
     return given or os.cpu_count() or 1
-
-
-@contextmanager
-def _progress(voice: Voice) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar where stderr is a terminal."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=voice.progress, transient=True, disable=not voice.progress.is_terminal) as bar:
-        tasks: dict[str, Any] = {}
-
-        def step(what: str, n: int, of: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=of)
-            bar.update(tasks[what], completed=n, total=of)
-
-        yield step
 
 
 def _scanned(session: Path, told: Mapping[str, Any], dry: bool) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from simulator.cli.bars import bar
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import UsageError
 from simulator.core.faults import told
@@ -42,13 +42,10 @@ def asked_judge(
     import anyio
 
     from simulator.annotate.proposals import Proposals
-    from simulator.core.durations import parse_duration
+    from simulator.core.durations import duration
     from simulator.endpoint import Endpoint, EndpointError, ModelChoice
 
-    try:
-        patience = parse_duration(timeout)
-    except ValueError as error:
-        raise UsageError(f"--timeout: {error}") from error
+    patience = duration("timeout", timeout)
     if at_once < 1:
         raise UsageError("--at-once: one question at least")
     choice = ModelChoice(model=model, base_url=base_url, temperature=0.0, timeout_ns=patience,
@@ -62,24 +59,13 @@ def asked_judge(
     if kept is not None:
         with told(kept):  # before anything is asked
             kept.open("a", encoding="utf-8").close()
-    with _progress(voice, model, len(asked)) as done:
+    with bar(voice, model, len(asked)) as done:
         judge = Proposals(endpoint, model, sent=choice.decoding, kept=kept, at_once=at_once, asked=done)
         try:
             return judge, anyio.run(work)
         except EndpointError as error:
             still = "; verdicts that came are kept" if kept is not None else ""
             raise UsageError(f"the judge cannot be asked: {error.sentence}{still}") from error
-
-
-@contextmanager
-def _progress(voice: Voice, what: str, n: int) -> Iterator[Any]:
-    """A bar where stderr is a terminal."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=voice.progress, transient=True, disable=not voice.progress.is_terminal) as bar:
-        task = bar.add_task(plain(what).plain, total=n)
-        yield lambda: bar.advance(task)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: int) -> Any:

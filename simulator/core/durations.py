@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-__all__ = ["parse_duration", "show_duration"]
+from simulator.core.errors import UsageError
+
+__all__ = ["duration", "parse_duration", "show_duration"]
 
 _MIN = 60 * 10**9
 _UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9, "m": _MIN, "min": _MIN, "h": 60 * _MIN}
@@ -28,6 +30,21 @@ def parse_duration(text: str) -> int:
     if ns != ns.to_integral_value():
         raise ValueError(f"'{text}' is finer than a nanosecond")
     return int(ns)
+
+
+def duration(option: str, text: str, *, above_0: bool = False) -> int:
+    """A duration given on the command line, in nanoseconds.
+
+    Raises:
+        UsageError: it is not one; 0 where that makes no sense.
+    """
+    try:
+        ns = parse_duration(text)
+    except ValueError as error:
+        raise UsageError(f"--{option}: {error}") from error
+    if above_0 and ns == 0:
+        raise UsageError(f"--{option} {text}: a duration above 0 is wanted, such as 60s")
+    return ns
 
 
 def show_duration(ns: int) -> str:

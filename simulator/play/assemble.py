@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from simulator.core.durations import parse_duration
+from simulator.core.durations import duration
 from simulator.core.errors import InputError, UsageError
 from simulator.endpoint.types import ModelChoice
 from simulator.play.embedding import embedder_of, embedding
@@ -33,7 +33,7 @@ from simulator.timing.mailbox import parse_policy
 
 T = TypeVar("T")
 
-__all__ = ["Choice", "as_path", "assemble", "checked", "duration", "twin", "unit_of"]
+__all__ = ["Choice", "as_path", "assemble", "checked", "twin", "unit_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ async def assemble(choice: Choice) -> list[UnitPlan]:
     latency = _latency(choice)
     if (choice.journal is not None) != (choice.clock == "journal"):
         raise UsageError("clock journal reads an earlier run: give both --clock journal and --journal RUN")
-    window = None if choice.window is None else duration("window", choice.window)
+    window = None if choice.window is None else duration("window", choice.window, above_0=True)
     found = plays([Path(s) for s in choice.scenarios])
     others = await pasts_of(found, choice) if memory_maker(choice.memory).wants_others else NOBODY
     return [await unit_of(play, choice, latency, window, others) for play in found]
@@ -133,21 +133,6 @@ def _latency(choice: Choice) -> LatencyModel | None:
     if choice.latency.startswith("from:"):
         return empirical(Path(choice.latency.removeprefix("from:")))
     return parse_latency(choice.latency)
-
-
-def duration(option: str, text: str) -> int:
-    """A duration given on the command line, in ns.
-
-    Raises:
-        UsageError: it is not one.
-    """
-    try:
-        ns = parse_duration(text)
-    except ValueError as error:
-        raise UsageError(f"--{option}: {error}") from error
-    if ns == 0 and option in ("timeout", "window"):
-        raise UsageError(f"--{option} {text}: a duration above 0 is wanted, such as 60s")
-    return ns
 
 
 async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = None, window: int | None = None,
@@ -178,7 +163,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
         protocol=protocol,
         latency=latency,
         seed=seed,
-        timeout_ns=duration("timeout", choice.timeout),
+        timeout_ns=duration("timeout", choice.timeout, above_0=True),
         memory_mode=choice.memory_mode or ("frozen" if protocol == "moments" else "online"),
         max_gap_ns=None if choice.max_gap is None else duration("max-gap", choice.max_gap),
         speed=choice.speed,

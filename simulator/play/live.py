@@ -19,9 +19,10 @@ from typing import Any, Protocol
 
 import yaml
 
+from simulator.core.durations import duration
 from simulator.core.errors import Exit, UsageError
 from simulator.core.types import SECOND
-from simulator.play.assemble import Choice, duration, unit_of
+from simulator.play.assemble import Choice, unit_of
 from simulator.play.player import Played, Watcher
 from simulator.play.scoring import score_folder
 from simulator.play.settling import settle
@@ -193,7 +194,7 @@ async def play_live(folder: LiveFolder, choice: Choice, make_recorder: MakeRecor
     recorder = make_recorder(folder.session, session=folder.name, user=user, on_shot=shot, on_gap=gap)
     source = LiveScreen(folder.name, user, folder.session, recorder.now_ns, period_ns=period_ns)
     feed.append(source)
-    window = None if choice.window is None else duration("window", choice.window)
+    window = None if choice.window is None else duration("window", choice.window, above_0=True)
     play = beginning(folder.scenario, source, period_ns, wall_ns())
     plan = await unit_of(play, choice, window=window)
     run = RunFolder(folder.run, [plan], {"live": str(folder.scenario.absolute()), "settled": False})
