@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,8 @@ import yaml
 from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import InputError, UsageError, quote
 from simulator.core.files import read_text
-from simulator.core.folders import whole_folder
+from simulator.core.folders import ensure_apart, whole_folder
+from simulator.core.lock import alone_in
 from simulator.core.names import free, plain
 from simulator.core.types import SECOND
 from simulator.session.history import line_of
@@ -86,9 +87,7 @@ def split(src: Path, out: Path, *, history: float = 0.7, validation: float = 0.0
     if min(history, validation) < 0 or not 0 < history + validation < 1:
         said = f"--history {quote(history)} --validation {quote(validation)}"
         raise UsageError(f"{said}: shares from 0 on, together above 0 and below 1")
-    inner, outer = out.resolve(), src.resolve()
-    if inner.is_relative_to(outer) or outer.is_relative_to(inner):
-        raise UsageError(f"{quote(out)} and the source {quote(src)}, which is only read, must lie apart")
+    ensure_apart(src, out)
     done = Splitting()
     by_user: dict[str, list[Case]] = {}
     for case in cases(src):
@@ -96,21 +95,29 @@ def split(src: Path, out: Path, *, history: float = 0.7, validation: float = 0.0
             done.left_out.append(str(case))
         else:
             by_user.setdefault(case.user, []).append(case)
-    if not by_user:
-        raise InputError(src, "nothing in it can be split: " + "; ".join(done.left_out))
+    if by_user:
+        with alone_in(out):
+            _split(by_user, out, (history, history + validation) if validation else (history,), done)
+    if not done.users:
+        more = f"; and {len(done.left_out) - 1} more of which likewise" if len(done.left_out) > 1 else ""
+        raise InputError(src, f"nothing in it can be split: {done.left_out[0]}{more}")
+    return done
+
+
+def _split(by_user: Mapping[str, Sequence[Case]], out: Path, shares: Sequence[float], done: Splitting) -> None:
     homes: set[str] = set()
     for user in sorted(by_user):
         name = free(plain(user), homes)
-        shares = (history, history + validation) if validation else (history,)
         try:
             done.users.append(_User(user, by_user[user], out, name, shares).write())
+        except _OtherSplit:
+            raise
         except InputError as error:
-            if error.where == str(out / name / ACCOUNT):
-                raise
             done.left_out.append(str(error))
-    if not done.users:
-        raise InputError(src, "nothing in it can be split: " + "; ".join(done.left_out))
-    return done
+
+
+class _OtherSplit(InputError):
+    """What lies in OUT is not what would be written."""
 
 
 class _User:
@@ -123,6 +130,7 @@ class _User:
         self.taken: set[str] = set()
 
     def write(self) -> SplitUser:
+        self._ensure_each_once()
         cuts = self._cuts()
         source = self._source()
         if known := self._known(source):
@@ -146,10 +154,25 @@ class _User:
         (self.home / ACCOUNT).write_text(self._account(source, made), encoding="utf-8")
         return made
 
+    def _ensure_each_once(self) -> None:
+        """Refuse two versions of one time: what the one is asked of stands in the history that the other gives."""
+        known: dict[str, Case] = {}
+        for case in self.cases:
+            where = case.scenario or case.header.folder
+            if (other := known.setdefault(case.recording, case)) is not case and case.start_ns < other.end_ns:
+                want = "of one recording, such as noise twins: split each into an OUT of its own"
+                raise InputError(where, f"it and {other.scenario or other.header.folder} are versions {want}")
+            known[case.recording] = max(case, other, key=lambda c: c.end_ns)
+        named = Counter(event.id for case in self.cases for event in case.events)
+        if named and max(named.values()) > 1:
+            want = "two sessions of this user have one name, so their events could not be told apart; rename one"
+            raise InputError(self.cases[0].scenario or self.cases[0].header.folder, want, value=self.user)
+
     def _cuts(self) -> list[int]:
-        """Where each share ends, moved on until it cuts through nothing of any session."""
+        """Where each share ends, moved on until it cuts through nothing of any session, and leaves no part rowless."""
         blocks = Blocks(
             [
+                *((c.last_ns, c.end_ns) for c in self.cases),
                 *((e.start_ns, e.end_ns) for c in self.cases for e in c.events),
                 *(s for c in self.cases for s in c.needs),
             ],
@@ -222,18 +245,23 @@ class _User:
         file = self.final / ACCOUNT
         if not file.exists():
             if self.final.exists() and any(self.final.iterdir()):
-                raise InputError(file, "the folder holds something else than a split; choose another place")
+                raise _OtherSplit(file, "the folder holds something else than a split; choose another place")
             return None
         try:
             said = json.loads(read_text(file))
-            if said["source"] == source:
-                scenarios = tuple(Path(s) for s in said["scenarios"])
-                return SplitUser(
-                    self.user, tuple(said["cuts_utc_ns"]), said["hours"], said["counts"], scenarios, unchanged=True
-                )
-        except (ValueError, KeyError, TypeError):
-            pass
-        raise InputError(file, "a split of other sessions or shares lies here; choose another place")
+            if said["source"] != source:
+                raise ValueError("of another source")
+            scenarios = tuple(Path(s) for s in said["scenarios"])
+            known = SplitUser(
+                self.user, tuple(said["cuts_utc_ns"]), said["hours"], said["counts"], scenarios, unchanged=True
+            )
+            changed = next((name for name, sha in said["files"].items() if _digest(self.final / name) != sha), None)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise _OtherSplit(file, "a split of other sessions or shares lies here; choose another place") from None
+        if changed is not None:
+            want = f"it is not as the split wrote it; to split anew remove {self.final}, or choose another place"
+            raise _OtherSplit(self.final / changed, want)
+        return known
 
     def _account(self, source: str, made: SplitUser) -> str:
         before = [
@@ -246,8 +274,21 @@ class _User:
             "cuts_utc_ns": list(made.cuts), "cuts_utc": [from_utc_ns(c).isoformat() for c in made.cuts],
             "hours": made.hours, "counts": made.counts, "scenarios": [s.as_posix() for s in made.scenarios],
             "history_sessions": before,
+            "files": {
+                file.relative_to(self.home).as_posix(): _digest(file)
+                for file in sorted(self.home.rglob("*")) if file.is_file()
+            },
         }  # fmt: skip
         return json.dumps(said, ensure_ascii=False, indent=1) + "\n"
+
+
+def _digest(file: Path) -> str | None:
+    """SHA-256 of a file; None where there is none."""
+    try:
+        with file.open("rb") as stream:
+            return file_digest(stream, sha256).hexdigest()
+    except OSError:
+        return None
 
 
 def _first_row(part: Path, case: Case) -> int:

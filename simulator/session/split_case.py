@@ -13,6 +13,7 @@ from simulator.core.faults import told
 from simulator.core.types import SECOND, Event
 from simulator.session.history import cut_events, recorded_events
 from simulator.session.opportunities import Question, questions
+from simulator.session.play import Play
 from simulator.session.reader import Header, Reader
 from simulator.session.scenario import find, plays
 from simulator.session.scenario_file import read_mapping
@@ -37,6 +38,8 @@ class Case:
         asked: what the user asked.
         needs: windows of needs as stated or recorded, until the user acted; none that follow from requests.
         requests: events with an assistant, as recorded or stated.
+        last_ns: when its last row was captured; from then on the screen stands still.
+        recording: what it is a version of (``simulator.session.recording_id``).
     """
 
     header: Header
@@ -47,6 +50,8 @@ class Case:
     asked: tuple[Question, ...]
     needs: tuple[Span, ...]
     requests: tuple[Assist, ...]
+    last_ns: int
+    recording: str
 
     @property
     def start_ns(self) -> int:
@@ -123,20 +128,22 @@ def _of_scenario(file: Path) -> Case:
     if found[0].truth.moments:
         raise InputError(file, "a scenario that states its moments is not split")
     play = found[0]
-    return _case(header_of(play.source), play.user, file, play.truth, play.segmentation)
+    return _case(play, file)
 
 
 def _of_session(folder: Path) -> Case:
     (play,) = plays([folder])
-    return _case(header_of(play.source), play.user, None, play.truth, play.segmentation)
+    return _case(play, None)
 
 
-def _case(header: Header, user: str, scenario: Path | None, truth: Truth, rule: str) -> Case:
+def _case(play: Play, scenario: Path | None) -> Case:
+    header, user, truth = header_of(play.source), play.user, play.truth
     where = scenario or header.folder
     if (shift := header.utc_anchor_ns) is None:
         raise InputError(where, "without a calendar (meta.utc_anchor_ns) there is no before and no after")
     with told(where), Reader(header.folder, known=header) as reader:
-        events = recorded_events(reader) or list(cut_events(reader, rule))
+        events = recorded_events(reader) or list(cut_events(reader, play.segmentation))
+        ((last,),) = reader.stream("SELECT MAX(captured_ns) FROM screenshots")
         needs = truth.opportunities if _stated(reader, scenario) else ()
     asked = questions(truth.opportunities, truth.assists)
     spans = [(n.opens_ns, max(n.closes_ns, n.acted_ns or 0)) for n in needs]
@@ -152,6 +159,8 @@ def _case(header: Header, user: str, scenario: Path | None, truth: Truth, rule: 
         asked=tuple(replace(q, asked_ns=q.asked_ns + shift) for q in asked),
         needs=tuple((a + shift, b + shift) for a, b in spans),
         requests=tuple(replace(a, start_ns=a.start_ns + shift, end_ns=a.end_ns + shift) for a in truth.assists),
+        last_ns=last - header.zero_ns + shift,
+        recording=play.recording,
     )
 
 

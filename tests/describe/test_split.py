@@ -19,6 +19,7 @@ from simulator.core.calendar import parse_utc_ns
 from simulator.core.errors import InputError, UsageError
 from simulator.core.types import SECOND
 from simulator.session.check import check
+from simulator.session.noise import Options, twins
 from simulator.session.reader import Reader
 from simulator.session.scenario import plays
 from simulator.session.schema import FILE_NAME
@@ -170,6 +171,53 @@ def test_splitting_again_changes_nothing_and_other_shares_are_refused(tmp_path: 
     with pytest.raises(InputError, match="other sessions or shares"):
         split(tmp_path / "src", tmp_path / "out", history=0.6)
     assert {p: p.read_bytes() for p in (tmp_path / "src").rglob("*") if p.is_file()} == source, "only read"
+
+
+@pytest.mark.parametrize("harm", ["emptied", "gone"])
+def test_what_was_damaged_since_is_no_split_that_changed_nothing(tmp_path: Path, harm: str) -> None:
+    session(tmp_path / "src" / "s")
+    split(tmp_path / "src", tmp_path / "out")
+    table = tmp_path / "out" / "sam" / "history.jsonl"
+    table.write_text("") if harm == "emptied" else table.unlink()
+    with pytest.raises(
+        InputError, match=r"history.jsonl: it is not as the split wrote it; to split anew remove .*/sam"
+    ):
+        split(tmp_path / "src", tmp_path / "out")
+
+
+def test_two_versions_of_one_recording_are_not_split_into_one_history(tmp_path: Path) -> None:
+    twins(session(tmp_path / "s", user="ann"), tmp_path / "src", Options(kinds=("idle",)))
+    with pytest.raises(InputError, match=r"noisy/.* and .*clean/.* are versions of one recording, such as noise twins"):
+        split(tmp_path / "src", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    session(tmp_path / "src" / "other")
+    done = split(tmp_path / "src", tmp_path / "out")
+    assert [user.user for user in done.users] == ["sam"]
+    assert len(done.left_out) == 1
+
+
+def test_two_sessions_of_one_name_are_not_split_into_one_history(tmp_path: Path) -> None:
+    session(tmp_path / "src" / "a" / "s")
+    session(tmp_path / "src" / "b" / "s", at_s=3600)
+    with pytest.raises(InputError, match="two sessions of this user have one name"):
+        split(tmp_path / "src", tmp_path / "out")
+
+
+def test_no_cut_lies_where_only_the_last_screen_stands_still(tmp_path: Path) -> None:
+    with Writer(tmp_path / "src" / "s", session="s", user="sam", utc_anchor_ns=ANCHOR) as writer:
+        writer.add(tick=0, captured_ns=0, app_name="a")
+        writer.add(tick=1, captured_ns=S, app_name="b")
+        writer.close(end_ns=100 * S)
+    session(tmp_path / "src" / "t", at_s=200)
+    (user,) = split(tmp_path / "src", tmp_path / "out", history=0.3).users
+    assert user.cuts == (ANCHOR + 100 * S,), "behind its last row at 1 s a part would hold none"
+
+
+def test_of_many_that_cannot_be_split_one_reason_is_told(tmp_path: Path) -> None:
+    for n in range(3):
+        session(tmp_path / "src" / f"s{n}", anchored=False)
+    with pytest.raises(InputError, match=r"without a calendar .* and 2 more of which likewise$"):
+        split(tmp_path / "src", tmp_path / "out")
 
 
 @pytest.mark.parametrize("shares", [(0.0, 0.0), (1.0, 0.0), (0.7, 0.3), (-0.1, 0.5)])
