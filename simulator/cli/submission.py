@@ -21,7 +21,7 @@ _SHOWN = 5
 
 def submission(
     run: Annotated[Path, Parameter(help="A run folder of protocol trajectory.")],
-    out: Annotated[Path, Parameter(help="The file to write; one that is there is replaced.")],
+    out: Annotated[Path, Parameter(help="The file to write; a submission that is there is replaced.")],
     /,
     *,
     which: Annotated[
@@ -40,10 +40,14 @@ def submission(
     Names of trajectories and profiles are those that the import saw. A run that was interrupted, or in which a profile
     failed, is refused: an empty list would say that nothing is wanted. Nothing is sent anywhere.
     """
+    from simulator.core.folders import ensure_apart
+    from simulator.play.submission import ensure_free
     from simulator.play.submission import submission as read
     from simulator.runs.folder import write_json
 
     voice = Voice(as_json=json)
+    ensure_apart(run, out)
+    ensure_free(out)
     found = read(run, which)
     _tell(found, voice)
     if found.missing and not partial:

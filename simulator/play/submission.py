@@ -6,6 +6,7 @@ import saw them. The leaderboard scores on its own server with a judge that is n
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -16,11 +17,11 @@ from scorers.pira import unmerged
 from simulator.core.errors import InputError, UsageError, quote
 from simulator.core.names import natural_key
 from simulator.runs import runlog
-from simulator.runs.folder import read_run
+from simulator.runs.folder import read_log, read_run
 from simulator.runs.records import Kind, RunLog
 from simulator.runs.unit import LOG
 
-__all__ = ["Submission", "submission"]
+__all__ = ["Submission", "ensure_free", "submission"]
 
 Which = Literal["retained", "ever"]
 
@@ -61,7 +62,7 @@ def submission(run: Path, which: Which = "retained") -> Submission:
         which: set of intents.
 
     Raises:
-        InputError: not a run folder; a broken log.
+        InputError: not a run folder; a log that is broken, or was changed since.
         UsageError: another protocol; recordings that have no name on the leaderboard; two units of one sample.
     """
     told = read_run(run)
@@ -71,8 +72,9 @@ def submission(run: Path, which: Which = "retained") -> Submission:
         profiles = out.intents.setdefault(trajectory, {})
         if profile in profiles or (trajectory, profile) in [m[:2] for m in out.missing]:
             raise UsageError(f"{quote(trajectory)}, {quote(profile)}: two units of the run are of this sample")
-        log = _log(run / "units" / key / LOG)
-        why = _unfinished(log, told["units"].get(key, {}))
+        folder, unit = run / "units" / key, told["units"].get(key, {})
+        log = read_log(folder, unit) if runlog.has_begun(folder / LOG) else None
+        why = _unfinished(log, unit)
         if log is None or why is not None:
             out.missing.append((trajectory, profile, why or ""))
             continue
@@ -83,6 +85,27 @@ def submission(run: Path, which: Which = "retained") -> Submission:
     for trajectory in [name for name, profiles in out.intents.items() if not profiles]:
         del out.intents[trajectory]
     return out
+
+
+def ensure_free(out: Path) -> None:
+    """Refuse to write over anything but an earlier submission.
+
+    Raises:
+        UsageError: something else is there.
+    """
+    if out.exists() and not _is_submission(out):
+        raise UsageError(f"{out} is there, and is no submission that could be replaced; name another file")
+
+
+def _is_submission(file: Path) -> bool:
+    try:
+        held = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    if not isinstance(held, dict) or not all(isinstance(profiles, dict) for profiles in held.values()):
+        return False
+    lists = [said for profiles in held.values() for said in profiles.values()]
+    return all(isinstance(said, list) and all(isinstance(text, str) for text in said) for said in lists)
 
 
 def _sample(told: dict[str, Any], key: str, run: Path) -> tuple[str, str]:
@@ -100,10 +123,6 @@ def _sample(told: dict[str, Any], key: str, run: Path) -> tuple[str, str]:
     if not sample[1]:
         raise UsageError(f"{run}: unit {quote(key)} has no profile with a name: a leaderboard takes intents by profile")
     return sample[0], sample[1]
-
-
-def _log(file: Path) -> RunLog | None:
-    return runlog.read(file) if runlog.has_begun(file) else None
 
 
 def _unfinished(log: RunLog | None, unit: dict[str, Any]) -> str | None:

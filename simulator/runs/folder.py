@@ -28,10 +28,10 @@ from simulator.timing.clock import utc_now
 
 TWIN = "twin"
 
-__all__ = ["TWIN", "RunFolder", "digest", "lost", "read_run", "read_units", "write_json"]
+__all__ = ["TWIN", "RunFolder", "digest", "lost", "read_log", "read_run", "read_units", "write_json"]
 
 SCHEMA = 1
-
+_CHANGED = "it was changed since the unit was played; the same command plays the unit anew"
 
 _NUMBERS = re.compile(r"\[\n[^\[\]{}\"]*\]")
 """An indented list of numbers; within a string there is no line break."""
@@ -246,13 +246,26 @@ def lost(run: Mapping[str, Any], whole: Iterable[str]) -> list[str]:
 
 def _read_unit(folder: Path, told: Mapping[str, Any]) -> tuple[RunLog, Truth]:
     """A unit's log and truth: what was cut short as far as it came, what was changed since it was played not."""
-    again = "it was changed since the unit was played; the same command plays the unit anew"
-    log, truth = runlog.read(folder / LOG), truths.read(folder / TRUTH)
-    if log.complete and told.get("log_sha256") not in (None, file_digest(folder / LOG)):
-        raise InputError(folder / LOG, again)
+    log, truth = read_log(folder, told), truths.read(folder / TRUTH)
     if truth.digest() != log.header.get("truth"):
-        raise InputError(folder / TRUTH, again)
+        raise InputError(folder / TRUTH, _CHANGED)
     return log, truth
+
+
+def read_log(folder: Path, told: Mapping[str, Any]) -> RunLog:
+    """A unit's log, as far as it came.
+
+    Args:
+        folder: of the unit.
+        told: what ``run.json`` says of it.
+
+    Raises:
+        InputError: it is broken, or another than the one that was played.
+    """
+    log = runlog.read(folder / LOG)
+    if log.complete and told.get("log_sha256") not in (None, file_digest(folder / LOG)):
+        raise InputError(folder / LOG, _CHANGED)
+    return log
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Mapping[str, Any]]) -> tuple[str, bool]:

@@ -228,6 +228,37 @@ def test_a_submission_that_lacks_a_profile_is_refused_unless_asked_for(
     assert (told["event"], told["samples"], told["missing"]) == ("done", 8, 1)
 
 
+def test_a_submission_replaces_nothing_but_a_submission(
+    trajectories: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import_(trajectories, tmp_path / "out")
+    folder = run(tmp_path / "out", "silent", "none", out=tmp_path / "run", clock="modelled", latency="fixed:1ms").folder
+    held = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    (tmp_path / "link").symlink_to(folder)
+    for inside in (folder / "run.json", folder / "sub.json", tmp_path / "link" / "units" / "sub.json", folder):
+        assert _call(["dataset", "submission", str(folder), str(inside)]) == Exit.USAGE
+        assert "must lie apart" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == held
+    out = tmp_path / "sub.json"
+    for other in ("notes", "[1]", '{"traj_1": ["find a train"]}', '{"traj_1": {"Profile_A": [1]}}'):
+        out.write_text(other, encoding="utf-8")
+        assert _call(["dataset", "submission", str(folder), str(out)]) == Exit.USAGE
+        assert "is no submission that could be replaced" in capsys.readouterr().err
+        assert out.read_text(encoding="utf-8") == other
+    out.write_text('{"traj_1": {"Profile_A": ["old"]}}', encoding="utf-8")
+    assert _call(["dataset", "submission", str(folder), str(out)]) == Exit.DONE
+    assert "old" not in out.read_text(encoding="utf-8")
+
+
+def test_a_log_that_was_changed_is_not_submitted(trajectories: Path, tmp_path: Path) -> None:
+    import_(trajectories, tmp_path / "out")
+    run(tmp_path / "out", Finder, "none", out=tmp_path / "run", clock="modelled", latency="fixed:1ms")
+    log = tmp_path / "run/units/traj_1@Profile_B/decisions.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"find a train", b"find a plane"))
+    with pytest.raises(InputError, match="it was changed since the unit was played"):
+        submission(tmp_path / "run")
+
+
 def test_other_runs_are_no_submission(trajectories: Path, tmp_path: Path) -> None:
     desktop = Path(__file__).resolve().parents[2] / "scenarios" / "desktop"
     stream = run(desktop, "silent", "none", out=tmp_path / "stream")
