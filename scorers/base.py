@@ -321,6 +321,9 @@ def _was_played(unit: Unit) -> bool:
 
 def _put(result: dict[str, Any], name: str, found: Sequence[Score]) -> None:
     for score in found:
+        if (before := result["details"].get(score.metric.name)) is not None:
+            raise UsageError(f"{quote(score.metric.name)} is given by {quote(before['scorer'])} and by {quote(name)}: "
+                             "score by one at a time")  # fmt: skip
         result["scores"][score.metric.name] = score.value
         result["details"][score.metric.name] = {"scorer": name, **score.details()}
 

@@ -125,7 +125,7 @@ def _interval(gap: float, replicates: Floats, without: Floats, differing: int, c
     if len(clusters) < 2:
         return "one session: nothing to resample"
     if differing == 0:
-        return Interval(0.0, 0.0, "same", clusters.n_sessions, clusters.unit, len(clusters), differing=0)
+        return f"no {clusters.unit} differs, and what others would do cannot be told from that"
     found = bca(gap, replicates, without, clusters)
     return found if isinstance(found, str) else replace(found, differing=differing)
 

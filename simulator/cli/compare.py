@@ -22,6 +22,10 @@ def compare(
     metric: Annotated[
         list[str] | None, Parameter(help="Metrics to compare; default: the headlines of the protocol.")
     ] = None,
+    scorer: Annotated[
+        list[str] | None,
+        Parameter(help="Scorers by name, or path.py:Class; both sides are scored by them in memory, from their logs."),
+    ] = None,
     common: Annotated[bool, Parameter(help="Leave out sessions that one side lacks.", negative="")] = False,
     force: Annotated[
         bool, Parameter(help="Compare runs that should not be compared; every line says so.", negative="")
@@ -31,4 +35,4 @@ def compare(
     """Compare runs session by session: differences, intervals, tests, which sessions make them."""
     from simulator.cli.comparison import tell  # what compares is imported when something is, not for --help
 
-    return tell(runs, metric, force=force, common=common, as_json=json)
+    return tell(runs, metric, scorer, force=force, common=common, as_json=json)

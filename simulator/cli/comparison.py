@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from scorers.statistics.interval import Interval
-from simulator.cli.show import number
+from scorers.statistics.paired import Difference
+from simulator.cli.columns import Columns, Marked
+from simulator.cli.show import number, said_of
 from simulator.cli.speak import Voice, counted, plain
 from simulator.core.errors import Exit
 from simulator.play.comparing import Comparison, Row, compare
@@ -24,15 +25,17 @@ _MARK = "! "
 _SHOWN = 5
 
 
-def tell(runs: list[Path], metrics: list[str] | None, *, force: bool, common: bool, as_json: bool) -> int:
+def tell(runs: list[Path], metrics: list[str] | None, scorers: list[str] | None, *, force: bool, common: bool,
+         as_json: bool) -> int:  # fmt: skip
     """Compare and say what came of it; the exit code. See ``simulator.play.comparing.compare``."""
     voice = Voice(as_json=as_json)
-    found = compare(runs, metrics, force=force, common=common)
+    found = compare(runs, metrics, scorers=scorers, force=force, common=common)
     for one in found:
         for reason in one.forced:
             voice.tell(f"forced: {reason}", "bold red")
     for one in found:
-        voice.say(Group(*_lines(one)))
+        said = Group(*_lines(one))
+        voice.say(Marked(_MARK, said) if one.forced else said)
         _record(voice, one)
     voice.record("done", first=found[0].first.name, compared=[c.second.name for c in found],
                  forced=[r for c in found for r in c.forced],
@@ -55,7 +58,9 @@ def _record(voice: Voice, c: Comparison) -> None:
 
 
 def _told(row: Row) -> dict[str, Any]:
-    told: dict[str, Any] = {"metric": row.metric, "unit": row.unit, "direction": row.direction}
+    told: dict[str, Any] = {
+        "metric": row.metric, "scorer": row.scorer, "unit": row.unit, "direction": row.direction,
+    }  # fmt: skip
     if (d := row.found) is None:
         return {**told, "difference": None, "reason": row.reason}
     interval = d.interval
@@ -68,19 +73,17 @@ def _told(row: Row) -> dict[str, Any]:
 
 
 def _lines(c: Comparison) -> Iterator[RenderableType]:
-    mark = _MARK if c.forced else ""
     for letter, side in zip("AB", (c.first, c.second), strict=True):
-        yield plain(f"{mark}{letter}  {side.name}: {_run(side)}")
-    seeds = f", {c.n_seeds} seeds" if c.n_seeds > 1 else ""
+        yield plain(f"{letter}  {side.name}: {_run(side)}")
     left = f"; {counted(c.left_out, 'unit')} of one side only left out" if c.left_out else ""
-    yield plain(f"{mark}{counted(c.n_sessions, 'session')} of both{seeds}{left}")
+    yield plain(f"{counted(c.n_sessions, 'session')} of both{_seeds(c)}{left}")
     yield Text()
-    yield _differences(c, mark)
+    yield _differences(c)
     yield Text()
     if any(r.found is not None and len(r.clusters) > 1 and r.standing for r in c.rows):
-        yield _standings(c, mark)
+        yield _standings(c)
         yield Text()
-    yield from (plain(f"{mark}{line}") for line in _words(c))
+    yield from map(plain, _words(c))
     yield Text()
 
 
@@ -90,41 +93,42 @@ def _run(side: Side) -> str:
     return said + (" (was given the truth)" if side.runs[0].scores.get("sees_truth") else "")
 
 
-def _table() -> Table:
-    return Table(box=None, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0))
+def _seeds(c: Comparison) -> str:
+    """Which were compared, where it is not one and the same."""
+    first, second = ([str(seed) for seed in seeds] for seeds in c.seeds)
+    if first == second:
+        return f", seeds {', '.join(first)}" if len(first) > 1 else ""
+    told = (
+        f"{letter} seed{'s' if len(of) > 1 else ''} {', '.join(of)}" for letter, of in (("A", first), ("B", second))
+    )
+    return f", {'; '.join(told)}"
 
 
-def _differences(c: Comparison, mark: str) -> Table:
-    table = _table()
-    table.add_column(f"{mark}metric", no_wrap=True)
-    for name in ("A", "B", "B - A", "95 % interval", "p"):
-        table.add_column(name, justify="right", no_wrap=True)
+def _differences(c: Comparison) -> Columns:
+    rows = []
     for row in c.rows:
         d = row.found
-        shown = Text.assemble(mark, row.metric, (f" [{row.unit}]", "dim"))
+        shown = Text.assemble(row.metric, (f" [{row.unit}]", "dim"), (said_of(row.scorer), "dim"))
         if d is None:
-            table.add_row(shown, "-", "-", "-", "-", "-")
+            rows.append((shown, [Text("-")] * 5))
             continue
         interval = d.interval
         ends = f"[{number(interval.low)}, {number(interval.high)}]" if isinstance(interval, Interval) else "-"
         few = isinstance(interval, Interval) and interval.few
-        table.add_row(shown, _or_dash(d.first), _or_dash(d.second), _or_dash(d.difference),
-                      Text(ends, "dim" if few else ""), _p(row.adjusted))  # fmt: skip
-    return table
+        figures = [Text(_or_dash(x)) for x in (d.first, d.second, d.difference)]
+        rows.append((shown, [*figures, Text(ends, "dim" if few else ""), _p(row.adjusted)]))
+    return Columns("metric", ("A", "B", "B - A", "95 % interval", "p"), rows)
 
 
-def _standings(c: Comparison, mark: str) -> Table:
+def _standings(c: Comparison) -> Columns:
     """In how many sessions B is better, and what so many sessions could have shown."""
     unit = next((r.clusters.unit for r in c.rows if r.found is not None), "session")
-    table = _table()
-    table.add_column(f"{mark}{unit}s in which B is", no_wrap=True)
-    for name in ("better", "equal", "worse", "none", "would show from"):
-        table.add_column(name, justify="right", no_wrap=True)
+    rows = []
     for row in c.rows:
         if row.found is not None and (standing := row.standing):
-            least = row.found.detectable
-            table.add_row(Text(mark + row.metric), *map(str, standing.values()), _or_dash(least))
-    return table
+            cells = [*map(str, standing.values()), _or_dash(row.found.detectable)]
+            rows.append((Text(row.metric), [Text(cell) for cell in cells]))
+    return Columns(f"{unit}s in which B is", ("better", "equal", "worse", "none", "would show from"), rows)
 
 
 def _or_dash(value: float | None) -> str:
@@ -145,7 +149,12 @@ def _words(c: Comparison) -> Iterator[str]:
         yield f"p: whole {unit}s swapped (sign-flip), by Holm over the table; intervals: BCa"
         yield f"none: {unit}s in which a side has no such figure"
         yield "would show from: true difference that 4 of 5 such comparisons find (5 %)"
-    yield from dict.fromkeys(f"no test: {r.found.no_test}" for r in compared_ if r.found and r.found.no_test)
+    yield from _without(
+        "test", compared_, {r.metric: r.found.no_test for r in compared_ if r.found and r.found.no_test}
+    )
+    yield from _without(
+        "interval", compared_, {r.metric: r.found.interval for r in compared_ if r.found and _has_no_interval(r.found)}
+    )
     if any(isinstance(r.found.interval, Interval) and r.found.interval.few for r in compared_ if r.found):
         yield "dim: fewer than 6 that differ, so the interval is too narrow; p holds"
     first = next((r for r in compared_ if r.drivers()), None)
@@ -155,6 +164,18 @@ def _words(c: Comparison) -> Iterator[str]:
     if c.flips is not None:
         yield from _flips(c.flips)
     yield from (f"{r.metric}: {r.reason}" for r in c.rows if r.found is None)
+
+
+def _has_no_interval(d: Difference) -> bool:
+    """Where there is a difference that it would be of."""
+    return d.difference is not None and isinstance(d.interval, str)
+
+
+def _without(what: str, rows: list[Row], why: dict[str, Any]) -> Iterator[str]:
+    """Which figures have no test or interval, by reason; not which, where all have none for one reason."""
+    for reason in dict.fromkeys(why.values()):
+        of = [metric for metric, said in why.items() if said == reason]
+        yield f"no {what}: {reason}" if len(of) == len(rows) > 1 else f"no {what} for {', '.join(of)}: {reason}"
 
 
 def _driver(d: dict[str, Any], unit: str) -> str:

@@ -35,7 +35,8 @@ def flips(pairs: Sequence[Pair]) -> Flips | None:
     """What one side alone got right, over all units; None where units do not tell it."""
     kinds: dict[str, list[tuple[str, bool, bool]]] = {}
     for key, a, b in pairs:
-        where = key if a.seed == b.seed == 0 else f"{key}, seed {a.seed}"
+        seeds = dict.fromkeys((a.seed, b.seed))
+        where = key if list(seeds) == [0] else f"{key}, seed {'/'.join(map(str, seeds))}"
         here, there = (_right(run.scores["units"][key]) for run in (a, b))
         for of, item in here:
             if (of, item) in there:

@@ -56,14 +56,19 @@ class Side:
                 yield key, run.seed, run
 
     @property
+    def seeds(self) -> tuple[int, ...]:
+        """Of its runs."""
+        return tuple(run.seed for run in self.runs)
+
+    @property
     def faults(self) -> list[str]:
         """Of all its runs."""
         return [fault for run in self.runs for fault in run.faults]
 
 
-def sides(paths: Sequence[str | Path]) -> list[Side]:
+def sides(paths: Sequence[str | Path], scorers: Sequence[str] | None = None) -> list[Side]:
     """The sides that folders hold: each a run, or a folder of runs. Runs of a folder that differ in their seed alone
-    are one side, others are sides of their own, in order of name.
+    are one side, others are sides of their own, in order of name. With ``scorers`` all are scored by these, in memory.
 
     Raises:
         InputError: a folder that holds no run.
@@ -79,7 +84,7 @@ def sides(paths: Sequence[str | Path]) -> list[Side]:
         raise UsageError(f"a comparison takes two runs or more, and {quote(paths[0])} is one; name another")
     alone = [group[0] if len(group) == 1 else path for path, group in found]
     names = _short([path.resolve() for path in alone])
-    made = [Side(name, _by_seed(group)) for name, (_, group) in zip(names, found, strict=True)]
+    made = [Side(name, _by_seed(group, scorers)) for name, (_, group) in zip(names, found, strict=True)]
     return [side if names.count(side.name) == 1 else Side(f"{side.name}#{n}", side.runs) for n, side in enumerate(made)]
 
 
@@ -100,21 +105,21 @@ def _groups(folders: Sequence[Path]) -> list[list[Path]]:
     return list(groups.values())
 
 
-def _by_seed(folders: Sequence[Path]) -> tuple[Run, ...]:
-    runs = sorted((_run(folder) for folder in folders), key=lambda r: (r.seed, r.folder))
+def _by_seed(folders: Sequence[Path], names: Sequence[str] | None) -> tuple[Run, ...]:
+    runs = sorted((_run(folder, names) for folder in folders), key=lambda r: (r.seed, r.folder))
     for a, b in itertools.pairwise(runs):
         if a.seed == b.seed:
             raise UsageError(f"{a.folder} and {b.folder} are the same run of one seed, {a.seed}; name one of them")
     return tuple(runs)
 
 
-def _run(folder: Path) -> Run:
+def _run(folder: Path, names: Sequence[str] | None) -> Run:
     told = read_run(folder)
     if not told["resolved"]:
         raise InputError(folder / "run.json", "no unit of this run has been played yet")
-    scores = read_scores(folder)
+    scores = read_scores(folder) if names is None else None
     if scores is None or _outdated(scores):
-        scores = score_folder(folder, save=False)
+        scores = score_folder(folder, names=names, save=False)
     return Run(folder, scores, told["resolved"], tuple(_faults(folder, told, scores)))
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from bench.make_session import make
-from scorers.statistics import Interval
 from simulator.cli import _call
 from simulator.core.errors import InputError, UsageError
 from simulator.play.comparing import Comparison, Row, compare
@@ -73,8 +72,7 @@ def test_a_run_against_itself_is_zero_with_p_one(played: Play, tmp_path: Path) -
     for r in found.rows:
         if r.found is not None:
             assert (r.found.difference, r.found.p, r.adjusted) == (0, 1, 1), r.metric
-            assert isinstance(r.found.interval, Interval)
-            assert (r.found.interval.low, r.found.interval.high) == (0, 0)
+            assert r.found.interval == "no session differs, and what others would do cannot be told from that"
             assert not r.drivers()
     assert found.flips is not None
     assert (found.flips.only_first, found.flips.only_second, found.flips.test.p) == ((), (), 1)
@@ -208,16 +206,47 @@ def test_seeds_of_one_choice_are_one_side_paired_by_seed(played: Play, tmp_path:
             shutil.copytree(played(agent, seed=seed), tmp_path / side / f"seed{seed}")
     found = one(tmp_path / "a", tmp_path / "b")
     assert (found.first.name, found.second.name) == ("a", "b")
-    assert (found.n_seeds, found.n_units, found.n_sessions) == (2, 2 * SESSIONS, SESSIONS)
+    assert (found.seeds, found.n_units, found.n_sessions) == (((0, 1), (0, 1)), 2 * SESSIONS, SESSIONS)
     unwanted = row(found, "unwanted_per_hour").found
     assert unwanted is not None
     assert unwanted.by_cluster.shape == (2, SESSIONS)
     per_seed = [json.loads((tmp_path / "a" / f"seed{s}" / "scores.json").read_text()) for s in (0, 1)]
     both = [s["scores"]["unwanted_per_hour"] for s in per_seed]
     assert unwanted.first == pytest.approx(sum(both) / 2)  # the same hours under both seeds
-    shutil.rmtree(tmp_path / "b" / "seed1")
-    with pytest.raises(UsageError, match="of one side only"):
-        compare([tmp_path / "a", tmp_path / "b" / "seed0"])
+    for seed in (1, 2):
+        shutil.copytree(played("random:rate=0.05", seed=seed), tmp_path / "c" / f"seed{seed}")
+    with pytest.raises(UsageError, match="14 units of one side only, such as 's0', seed 0, of a; --common"):
+        compare([tmp_path / "a", tmp_path / "c"])
+    assert one(tmp_path / "a", tmp_path / "c", common=True).seeds == ((1,), (1,))
+    for folder in (tmp_path / "a" / "seed1", tmp_path / "c" / "seed1"):
+        shutil.rmtree(folder)
+    shutil.copytree(played("random:rate=0.02", seed=3), tmp_path / "a" / "seed3")
+    shutil.copytree(played("random:rate=0.05", seed=4), tmp_path / "c" / "seed4")
+    with pytest.raises(UsageError, match=r"they have no seed in common .a has 0, 3; c has 2, 4.; a single run"):
+        compare([tmp_path / "a", tmp_path / "c"])
+
+
+def test_a_run_of_one_seed_stands_against_each_seed_of_the_other(
+    played: Play, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for seed in (1, 2, 3):
+        shutil.copytree(played("random:rate=0.2", seed=seed), tmp_path / "random" / f"seed{seed}")
+    there, back = one(played("always"), tmp_path / "random"), one(tmp_path / "random", played("always"))
+    assert (there.seeds, there.n_units, there.n_sessions) == (((0,), (1, 2, 3)), 3 * SESSIONS, SESSIONS)
+    assert back.seeds == ((1, 2, 3), (0,))
+    scores = json.loads((played("always") / "scores.json").read_text())["scores"]
+    of_seeds = [
+        json.loads((tmp_path / f"random/seed{seed}/scores.json").read_text())["scores"]["unwanted_per_hour"]
+        for seed in (1, 2, 3)
+    ]
+    unwanted, other = row(there, "unwanted_per_hour").found, row(back, "unwanted_per_hour").found
+    assert unwanted is not None
+    assert other is not None
+    assert unwanted.first == other.second == scores["unwanted_per_hour"]
+    assert unwanted.second == pytest.approx(sum(of_seeds) / 3)  # the same hours under each
+    assert unwanted.p == other.p
+    assert row(there, "scheduled_latency@p95").found.first == scores["scheduled_latency@p95"]  # type: ignore[union-attr]
+    assert "7 sessions of both, A seed 0; B seeds 1, 2, 3" in said(capsys, played("always"), tmp_path / "random")[1]
 
 
 def test_a_folder_of_runs_that_differ_in_more_holds_several_sides(played: Play, tmp_path: Path) -> None:
@@ -309,6 +338,98 @@ def said(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, 
     code = _call(["compare", *map(str, words)])
     out = capsys.readouterr()
     return code, out.out, out.err
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("width", [100, 80, 60, 40, 24])
+def test_a_screen_of_any_width_shows_every_figure_whole(
+    played: Play, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int, force: bool
+) -> None:
+    words = ["--force"] if force else []
+    sides_ = played("always"), played("random:rate=0.2", **({"gate": "off"} if force else {}))
+    monkeypatch.setenv("COLUMNS", "200")
+    _, wide, _ = said(capsys, *sides_, *words)
+    monkeypatch.setenv("COLUMNS", str(width))
+    _, out, _ = said(capsys, *sides_, *words)
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= width
+    assert "…" not in out
+    mark = "! " * force
+    assert all(line.startswith(mark) for line in lines if line.strip())
+    whole = " ".join(" ".join(line.removeprefix(mark) for line in lines).split())
+    for figure in set(re.findall(r"(?<![\w.])-?\d+\.\d+(?![\w.])", wide)):
+        assert figure in whole
+    for interval in re.findall(r"\[-?[\d.]+, -?[\d.]+\]", wide):
+        assert interval in whole
+
+
+@pytest.mark.parametrize("width", ["80", "60"])
+def test_what_has_no_interval_or_no_test_says_of_what_and_why(
+    played: Play, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    out = " ".join(said(capsys, played(), played("silent"))[1].split())
+    assert "[0.000, 0.000]" not in out
+    assert re.search("no interval for [^:]*scheduled_latency@p95[^:]*: no session differs, and what others", out)
+    assert re.search("no test for [^:]*P_rt[^:]*: no figure on both sides", out)
+    fewer = " ".join(
+        said(capsys, played(n=5), played("always", n=5), "--metric", "R_rt", "--metric", "F1_rt")[1].split()
+    )
+    assert "no test: 5 sessions: a test needs 6" in fewer
+
+
+def test_scorers_in_no_standard_set_and_ones_own_are_compared_from_the_logs(
+    played: Play, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    a, b = played("always"), played("random:rate=0.2")
+    before = (a / "scores.json").read_bytes()
+    assert row(one(a, b, metrics=["nab@standard"]), "nab@standard").found is not None  # whose scorer is installed
+    found = one(a, b, scorers=["erde:counts=snapshots"])
+    assert {r.scorer for r in found.rows} == {"erde:counts=snapshots"}
+    assert found.rows[0].metric == "erde@5"
+    code, out, _ = said(capsys, a, b, "--scorer", "erde:counts=snapshots", "--scorer", "realtime")
+    assert code == 0
+    assert "erde@5 [0-1] (counts=snapshots)" in out
+    assert "F1_rt [0-1] " in out
+    own = tmp_path / "mine.py"
+    own.write_text(OWN_SCORER, encoding="utf-8")
+    mine = row(one(a, b, scorers=[f"{own}:Mine:2"]), "offers_each")
+    assert mine.found is not None
+    assert mine.found.first == 2 * sum(u["counts"]["offer"] for u in json.loads(before)["units"].values()) / SESSIONS
+    assert (a / "scores.json").read_bytes() == before
+    with pytest.raises(UsageError, match=r"is not in both runs; .*, and of your own, come with --scorer NAME"):
+        compare([a, b], ["offers_each"])
+    with pytest.raises(UsageError, match="'erde@5' is given by 'erde' and by 'erde:counts=snapshots'"):
+        compare([a, b], scorers=["erde", "erde:counts=snapshots"])
+
+
+OWN_SCORER = """
+from scorers.base import Metric, Score
+from scorers.pooling import ratio_of
+
+
+class Mine:
+    protocols, needs_truth = ("stream",), False
+    metrics = (Metric("offers_each", "offers a session, times so many", "count", ">= 0", "down"),)
+
+    def __init__(self, times: int = 1):
+        self.times = times
+
+    def tally(self, unit, context):
+        return self.times * len(unit.log.offers())
+
+    def pooled(self, tallies):
+        return [ratio_of("offers_each", [(n, 1) for n in tallies])]
+
+    def figures(self, tallies):
+        return [Score(self.metrics[0], sum(tallies) / len(tallies), sum(tallies))]
+
+    def explain(self, tally):
+        return {}
+
+    def reference(self, tallies):
+        return {}
+"""
 
 
 def test_the_table_fits_80_columns_and_names_what_it_shows(

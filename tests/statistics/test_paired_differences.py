@@ -92,9 +92,8 @@ def test_pairing_takes_out_what_is_hard_for_both() -> None:
 def test_a_run_against_itself_differs_by_nothing(parts: Parts) -> None:
     same = rates(parts, parts)
     assert (same.difference, same.p) == (0, 1 if len(parts) >= 6 else None)
-    if len(parts) > 1:
-        assert isinstance(same.interval, Interval)
-        assert (same.interval.low, same.interval.high, same.interval.method) == (0, 0, "same")
+    assert isinstance(same.interval, str)  # [0, 0] would claim what nobody can know
+    assert same.interval.startswith("no session differs" if len(parts) > 1 else "one session")
     assert not same.pulls.any()
     assert same.detectable is None
 
