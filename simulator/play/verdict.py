@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from scorers.statistics.interval import Interval
 from scorers.statistics.significance import holm
-from simulator.core.errors import Exit, ProactError, UsageError
+from simulator.core.errors import Exit, ProactError, UsageError, quote
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice, assemble
 from simulator.play.comparing import Row, compare
@@ -189,7 +189,7 @@ async def weigh(memory: str, sets: Sequence[DataSet], out: Path, *, agent: str =
                 choice = replace(choice, embedder=embedder)
             members.append(await _member(key, choice, out / data.name / key, found, tell))
             if members[0].reason is not None:
-                raise ProactError(f"{memory} with {data.name}: {members[0].reason}")
+                raise ProactError(f"memory {quote(memory)} in data set {data.name}: {members[0].reason}")
         parts.append(_part(data, protocol, members))
     return judge(mine.text, agent, parts)
 
@@ -220,7 +220,15 @@ async def _probed(choice: Choice, folder: Path, found: Mapping[str, Play], *, an
         return told
     probed = Probed()
     for nth, plan in enumerate(await assemble(choice)):
-        await probe(plan, found[plan.key], probed, nth=nth)
+        try:
+            await probe(plan, found[plan.key], probed, nth=nth)
+        except ProactError:
+            raise
+        except Exception as error:
+            raise ProactError(
+                f"memory {quote(plan.memory_text)} raised {type(error).__name__} when it was asked; "
+                f"proact doctor memory says where"
+            ) from error
     kept.write_text(json.dumps(probed.told(), indent=1) + "\n", encoding="utf-8")
     return probed.told()
 

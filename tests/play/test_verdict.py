@@ -203,6 +203,16 @@ def test_the_command_writes_the_page_and_a_second_call_plays_nothing(
     assert json.loads((tmp_path / "out" / "verdict.json").read_text())["word"] == "no evidence"
 
 
+def test_a_memory_that_raises_when_it_is_asked_is_told_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def observe(self, event): ...\n"
+        "    def recall(self, query, k, token_budget):\n"
+        "        if query.now_ns >= 0:\n            raise KeyError('title')\n        return []\n"
+    )
+    with pytest.raises(ProactError, match=r"Mine' raised KeyError when it was asked; proact doctor memory says where"):
+        command([ROOT / "docs/examples/desk.yaml"], memory=f"{tmp_path}/mine.py:Mine", out=tmp_path / "out")
+
+
 def test_what_cannot_be_asked_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--generated -1"):
         command(memory="rag", generated=-1)
