@@ -69,11 +69,11 @@ class Broken(RagMemory):
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of planted memories beside eight made-up users; the runs of the controls are shared."""
+    """The file of planted memories beside seven made-up users; the runs of the controls are shared."""
     where = tmp_path_factory.mktemp("planted")
     (where / "planted.py").write_text(PLANTED)
     recipe = ROOT / "scenarios" / "recipes" / "habits-strong.yaml"
-    generate(recipe, where / "users", users=8, days=3, seed=3, sessions=1)
+    generate(recipe, where / "users", users=7, days=3, seed=3, sessions=1)
     return where
 
 
@@ -93,7 +93,13 @@ def weighed(where: Path, name: str) -> Verdict:
 
 
 @pytest.mark.parametrize(("name", "word"), [("Helpful", "helps"), ("Harmful", "harms"), ("Shuffled", "no evidence")])
-def test_a_planted_memory_gets_the_verdict_it_deserves(planted: Path, name: str, word: str) -> None:
+def test_a_planted_memory_gets_the_verdict_it_deserves(
+    planted: Path, name: str, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unasked(*_: object, **__: object) -> None:
+        """What asking at each need brings has tests of its own, and takes as long as playing."""
+
+    monkeypatch.setattr("simulator.play.verdict.probe", unasked)
     verdict = weighed(planted, name)
     assert verdict.word == word, verdict.why
     told = page(verdict)
@@ -104,7 +110,7 @@ def test_a_planted_memory_gets_the_verdict_it_deserves(planted: Path, name: str,
 
 
 def test_a_memory_that_fails_is_no_verdict_but_an_error_that_says_why(planted: Path) -> None:
-    with pytest.raises(ProactError, match=r"8 units could not be played: .*observe failed"):
+    with pytest.raises(ProactError, match=r"7 units could not be played: .*observe failed"):
         weighed(planted, "Broken")
 
 
