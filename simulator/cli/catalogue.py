@@ -77,7 +77,9 @@ def _registered(registry: Callable[[], Any]) -> Callable[[], list[Item]]:
             except UsageError as error:  # somebody else's module
                 listed.append({"name": name, "about": str(error), "parameters": {}})
                 continue
-            listed.append({"name": name, "about": _about(cls), "parameters": _parameters(cls), **_traits(cls)})
+            also = sorted(alias for alias, of in known.aliases.items() if of == name)
+            about = _about(cls) + (f" Also called {', '.join(also)}." if also else "")
+            listed.append({"name": name, "about": about, "parameters": _parameters(cls), **_traits(cls)})
         return listed
 
     return look

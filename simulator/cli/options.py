@@ -27,7 +27,7 @@ class Options:
     """The options of ``proact run``."""
 
     agent: Annotated[str, option("Name or path.py:Class, with parameters: random:rate=0.1.")] = "prior"
-    memory: Annotated[str, option("none, window, rag, graph, personas; several with commas, one run each.")] = "rag"
+    memory: Annotated[str, option("none, window, rag, graph, rag+graph, …; several with commas, one run each.")] = "rag"
     embedder: Annotated[str | None, option("Of rag and personas: hash, minilm, wordllama, endpoint:model=NAME.")] = None
     clock: Annotated[str, option("measured, modelled, journal, wall or elastic.")] = "measured"
     latency: Annotated[str | None, option("For modelled: fixed:350ms, profile:5s, token:…, from:RUN, cassette.")] = None
