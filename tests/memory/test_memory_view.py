@@ -171,3 +171,27 @@ def test_unknown_options_of_a_memory_are_refused_with_a_hint() -> None:
         make_memory("graph:scope=mine")
     with pytest.raises(UsageError, match="did you mean 'graph'"):
         make_memory("graf")
+
+
+def test_a_plain_class_is_closed_in_its_own_thread() -> None:
+    """Where it was used: an SQLite handle may be closed by no other. One that never was has no thread."""
+
+    class Holding:
+        closed: str | None = None
+
+        def observe(self, event: Event) -> None:
+            self.at = threading.current_thread().name
+
+        def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+            return []
+
+        def close(self) -> None:
+            self.closed = threading.current_thread().name
+
+    for used in (True, False):
+        plain = Holding()
+        memory = as_memory(plain)
+        if used:
+            asyncio.run(memory.observe(Event("s/1", "u", 0, 1)))
+        memory.close()  # type: ignore[attr-defined]
+        assert plain.closed == (plain.at if used else "MainThread")
