@@ -47,7 +47,10 @@ PAGES = (
     "generating",
 )
 TEXT = {page: (DOCS / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
-BLOCK = re.compile(r"(?P<file><!-- file: (?P<name>\S+) -->\n)?^```(?P<kind>\w*)\n(?P<body>.*?)^```", re.M | re.S)
+BLOCK = re.compile(
+    r"(?P<file><!-- file: (?P<name>\S+) -->\n)?(?P<printed><!-- printed -->\n)?^```(?P<kind>\w*)\n(?P<body>.*?)^```",
+    re.M | re.S,
+)
 
 
 def _tool() -> ModuleType:
@@ -77,21 +80,44 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             del sys.modules[name]
 
 
+def _check_printed(where: str, shown: str, printed: str) -> None:
+    """That lines shown are lines printed, one after the other, with nothing left out but where that is said."""
+    lines = [line.rstrip() for line in printed.splitlines() if line.strip()]
+    at, may_skip = 0, False
+    for line in (line for line in shown.splitlines() if line.strip()):
+        if line == "…":
+            may_skip = True
+            continue
+        assert line in lines[at:], f"{where} shows what is not printed: {line}\n{printed}"
+        found = lines.index(line, at)
+        assert may_skip or found == at, f"{where} leaves out, and does not say so: {lines[at]}"
+        at, may_skip = found + 1, False
+    assert may_skip or at == len(lines), f"{where} leaves out the end, and does not say so"
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_code_and_commands_of_a_page_run_in_their_order(
-    page: str, place: Path, capsys: pytest.CaptureFixture[str]
+    page: str, place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    n = 0
+    """A block marked as printed is what the command before it prints; a line with an ellipsis stands for any number."""
+    n, printed = 0, ""
+    monkeypatch.setenv("COLUMNS", "80")
     for block in BLOCK.finditer(TEXT[page]):
         if block["file"] is not None:
             continue
+        if block["printed"] is not None:
+            _check_printed(f"{page}.md", block["body"], printed)
+            n += 1
         if block["kind"] == "python":
             exec(compile(block["body"], f"{page}.md", "exec"), {"__name__": "page"})
             n += 1
         for line in block["body"].splitlines() if block["kind"] == "sh" else ():
             words = shlex.split(line)
             assert words[0] == "proact", f"{page}.md: only proact's own commands are run: {line}"
-            assert _call(words[1:]) == 0, f"{line}\n{capsys.readouterr().err}"
+            capsys.readouterr()
+            code, said = _call(words[1:]), capsys.readouterr()
+            assert code == 0, f"{line}\n{said.err}"
+            printed = said.out
             n += 1
     assert n > (0 if page == "python" else 2), "the page shows nothing that runs"
 
