@@ -25,7 +25,10 @@ from simulator.play.probing import Probed, probe
 from simulator.session.play import Play
 from simulator.session.scenario import plays
 
-__all__ = ["BLIND", "CONTROLS", "METRICS", "RULE", "Against", "DataSet", "Member", "Part", "Verdict", "judge", "weigh"]
+__all__ = [
+    "BLIND", "CONTROLS", "METRICS", "RULE", "Against", "DataSet", "Member", "Part", "Unjudged", "Verdict", "judge",
+    "weigh",
+]  # fmt: skip
 
 CONTROLS = ("none", "class-prior", "recency", "shuffled-user", "rag", "graph", "oracle")
 BLIND = ("none", "class-prior", "shuffled-user")
@@ -147,6 +150,12 @@ class Verdict:
 Tell = Callable[[str], None]
 
 
+class Unjudged(ProactError):
+    """A memory that could not be played to the end has no verdict."""
+
+    exit_code = Exit.SOME_UNITS_ERRED
+
+
 async def weigh(memory: str, sets: Sequence[DataSet], out: Path, *, agent: str = "prior", clock: str = "measured",
                 latency: str | None = None, seed: int | None = None, embedder: str | None = None,
                 model: ModelChoice | None = None, controls: Sequence[str] = CONTROLS,
@@ -168,7 +177,7 @@ async def weigh(memory: str, sets: Sequence[DataSet], out: Path, *, agent: str =
 
     Raises:
         UsageError: an unknown word, or nothing to play.
-        ProactError: the memory's own run did not come to its end.
+        Unjudged: the memory's own run did not come to its end, or it raised when it was asked.
     """
     mine = memory_maker(memory)
     name = slug(mine.name) if slug(mine.name) not in CONTROLS else f"{slug(mine.name)}-in-question"
@@ -189,7 +198,7 @@ async def weigh(memory: str, sets: Sequence[DataSet], out: Path, *, agent: str =
                 choice = replace(choice, embedder=embedder)
             members.append(await _member(key, choice, out / data.name / key, found, tell))
             if members[0].reason is not None:
-                raise ProactError(f"memory {quote(memory)} in data set {data.name}: {members[0].reason}")
+                raise Unjudged(f"memory {quote(memory)} in data set {data.name}: {members[0].reason}")
         parts.append(_part(data, protocol, members))
     return judge(mine.text, agent, parts)
 
@@ -201,6 +210,8 @@ async def _member(name: str, choice: Choice, folder: Path, found: Mapping[str, P
     try:
         played = await play(choice, out=folder)
     except UsageError as error:
+        if name not in CONTROLS:
+            raise
         return Member(name, maker.text, reason=str(error))
     if played.scores is None or played.code not in (Exit.DONE, Exit.SOME_UNITS_ERRED):
         return Member(name, maker.text, reason="its run did not come to its end")
@@ -225,7 +236,7 @@ async def _probed(choice: Choice, folder: Path, found: Mapping[str, Play], *, an
         except ProactError:
             raise
         except Exception as error:
-            raise ProactError(
+            raise Unjudged(
                 f"memory {quote(plan.memory_text)} raised {type(error).__name__} when it was asked; "
                 f"proact doctor memory says where"
             ) from error

@@ -10,10 +10,10 @@ import anyio
 import pytest
 
 from simulator.cli.sweep import memories as command
-from simulator.core.errors import ProactError, UsageError
+from simulator.core.errors import Exit, UsageError
 from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
 from simulator.play.probing import Probed, _asked
-from simulator.play.verdict import Against, DataSet, Part, Verdict, judge, weigh
+from simulator.play.verdict import Against, DataSet, Part, Unjudged, Verdict, judge, weigh
 from simulator.play.verdict_page import page
 from simulator.workload import generate
 
@@ -110,8 +110,9 @@ def test_a_planted_memory_gets_the_verdict_it_deserves(
 
 
 def test_a_memory_that_fails_is_no_verdict_but_an_error_that_says_why(planted: Path) -> None:
-    with pytest.raises(ProactError, match=r"7 units could not be played: .*observe failed"):
+    with pytest.raises(Unjudged, match=r"7 units could not be played: .*observe failed") as told:
         weighed(planted, "Broken")
+    assert told.value.exit_code == Exit.SOME_UNITS_ERRED
 
 
 def against(control: str, gain: float, low: float | None, high: float | None, p: float | None) -> Against:
@@ -215,7 +216,7 @@ def test_a_memory_that_raises_when_it_is_asked_is_told_in_one_sentence(tmp_path:
         "    def recall(self, query, k, token_budget):\n"
         "        if query.now_ns >= 0:\n            raise KeyError('title')\n        return []\n"
     )
-    with pytest.raises(ProactError, match=r"Mine' raised KeyError when it was asked; proact doctor memory says where"):
+    with pytest.raises(Unjudged, match=r"Mine' raised KeyError when it was asked; proact doctor memory says where"):
         command([ROOT / "docs/examples/desk.yaml"], memory=f"{tmp_path}/mine.py:Mine", out=tmp_path / "out")
 
 
@@ -224,3 +225,5 @@ def test_what_cannot_be_asked_is_told(tmp_path: Path) -> None:
         command(memory="rag", generated=-1)
     with pytest.raises(UsageError, match="unknown memory"):
         command(memory="ragg", out=tmp_path)
+    with pytest.raises(UsageError, match="no such"):
+        command([tmp_path / "nowhere"], memory="rag", out=tmp_path)
