@@ -24,6 +24,8 @@ from simulator.runs.unit import UnitResult
 from simulator.session.truth import Moment
 from tests.logs import D, log, need, truth
 
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
+
 
 def _stream() -> dict[str, Any]:
     """The worked example of the design: one offer of each class but wrong_content."""
@@ -55,6 +57,23 @@ def test_names_and_numbers_are_whole_at_any_number_of_runs(n: int, width: int) -
         assert shown == n
     assert "…" not in text
     assert all(f"graph:k={i}" in text for i in range(n))
+
+
+def test_what_a_scorer_was_told_stands_behind_the_names_of_its_figures_and_in_the_record(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    play = ["run", str(SCENARIOS / "nothing"), "--agent", "silent", "--memory", "none", "--clock", "modelled"]
+    assert _call([*play, "--latency", "profile:instant", "--out", str(tmp_path / "run")]) == 0
+    capsys.readouterr()
+    for scorer, shown in (("erde", "erde@5 [0-1]  "), ("erde:counts=snapshots", "erde@5 [0-1] (counts=snapshots)  ")):
+        assert _call(["score", str(tmp_path / "run"), "--scorer", scorer]) == 0
+        assert shown in capsys.readouterr().out
+        assert _call(["score", str(tmp_path / "run"), "--scorer", scorer, "--json"]) == 0
+        done = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert done["scorers"]["erde@5"] == scorer
+    assert _call(["score", str(tmp_path / "run"), "--scorer", "erde", "--scorer", "erde:counts=snapshots"]) == 2
+    assert "'erde@5' is given by 'erde' and by 'erde:counts=snapshots': score by one" in capsys.readouterr().err
 
 
 def test_a_name_too_wide_for_the_screen_stands_alone() -> None:
