@@ -25,6 +25,8 @@ from simulator.sources.video_frames import creation_ns, frames_of
 
 __all__ = ["Sample", "frames", "recordings", "samples", "sniff"]
 
+MOST = 1_000_000
+"""Rows of one video: eleven days at one a second. More come of damaged times, or of a wrong rate."""
 SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".gif"})
 
 
@@ -59,8 +61,11 @@ def samples(
         raise ValueError(f"period_ns must be positive, not {period_ns}")
     ledger = ledger if ledger is not None else Ledger()
     t, shown, drawn = start_ns, None, None
+    most = start_ns + MOST * period_ns
     for frame in frames_of(file, start_ns, ledger):
         while shown is not None and t < frame.at_ns and (end_ns is None or t < end_ns):
+            if t >= most:
+                raise InputError(file, f"over {MOST} pictures at this rate; name a lower one (--rate)")
             yield Sample(t, None if drawn is shown else shown.draw())
             t, drawn = t + period_ns, shown
         while shown is None and t < frame.at_ns:
@@ -99,6 +104,9 @@ def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]:
         InputError: see ``samples``; pictures are not wanted, and there is nothing else.
     """
     src, ledger = wanted.src, Ledger()
+    if src.is_dir():
+        n = sum(file.suffix.lower() in SUFFIXES for file in src.iterdir())
+        raise InputError(src, f"a folder ({n} videos and GIFs in it): each is imported by itself, so name the file")
     if not wanted.pictures:
         raise InputError(src, "a video is nothing but pictures: import it with --images copy")
     period = round(SECOND / (wanted.rate_hz or 1.0))

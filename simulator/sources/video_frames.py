@@ -22,6 +22,7 @@ __all__ = ["Frame", "creation_ns", "frames_of"]
 _FIRST_YEAR = 1990  # a camera without a clock says 1904 or 1970
 _GIF_FRAME_MS = 100  # what browsers make of a frame of 0 or 10 ms
 _SEEK_NS = 10 * SECOND  # nearer than this, decoding from the start is as quick
+_LEAP_NS = 6 * 3600 * SECOND  # no screen stands still for longer; one damaged time would make a million rows
 _BROKEN = "stretches of the video that cannot be decoded (the picture before stands still)"
 
 
@@ -69,6 +70,8 @@ def _gif(file: Path, start_ns: int, ledger: Ledger) -> Iterator[Frame]:
                     image.seek(number)
                 except EOFError:
                     return
+    except Image.DecompressionBombError:
+        raise TooLarge(file, "it claims far more pixels a frame than any screen has") from None
     except (UnidentifiedImageError, FileNotFoundError) as error:
         raise InputError(file, "not a GIF that can be read (empty, damaged or another kind of file)") from error
     except (OSError, SyntaxError, ValueError, EOFError, IndexError) as error:
@@ -118,7 +121,7 @@ def _video(file: Path, start_ns: int, ledger: Ledger) -> Iterator[Frame]:
     try:
         base, first, last = Fraction(stream.time_base), None, -1
         usual = _ceil_ns(1 / stream.average_rate) if stream.average_rate else SECOND
-        for frame in _decoded(container, stream, ledger):
+        for frame in _decoded(container, stream, Ledger()):
             first = _pts(frame, 0)
             break
         if first is None:
@@ -135,6 +138,11 @@ def _video(file: Path, start_ns: int, ledger: Ledger) -> Iterator[Frame]:
             if at <= last:
                 ledger.add("left out", "frames out of order")
                 continue
+            if at - last > _LEAP_NS or length > _LEAP_NS:
+                ledger.add("left out", "frames whose time leaps ahead by over 6 hours", f"at {at / SECOND:.0f} s")
+                continue
+            if frame.is_corrupt:
+                ledger.add("noted", "frames decoded with damage (shown as they came out)", f"at {at / SECOND:.1f} s")
             last, until = at, at + max(1, length)
             yield Frame(at, until, lambda frame=frame: _upright(frame))  # type: ignore[misc]
         stated = None if stream.duration is None else _ceil_ns(stream.duration * base)
@@ -168,20 +176,36 @@ def _seek(container: Any, stream: Any, pts: int) -> bool:
 def _decoded(container: Any, stream: Any, ledger: Ledger) -> Iterator[Any]:
     """Frames as they are shown one after another; what cannot be decoded is counted and passed over."""
     library = _library()
-    packets = container.demux(stream)
+    packets, at = container.demux(stream), 0.0
     while True:
         try:
-            packet = next(packets, None)
+            packet, skipped = _next(packets, container.format.name)
         except library.FFmpegError as error:
             ledger.add("noted", "the file breaks off: what came before is kept", str(error.strerror))
-            packet = None
+            packet, skipped = None, False
+        if skipped:
+            ledger.add("noted", _BROKEN, f"after {at:.1f} s")
+        if packet is not None and packet.pts is not None:
+            at = float(packet.pts * packet.time_base)
         try:
             yield from stream.codec_context.decode(packet)  # None: what the decoder still holds back
         except library.FFmpegError:
             if packet is not None:
-                ledger.add("noted", _BROKEN)
+                ledger.add("noted", _BROKEN, f"after {at:.1f} s")
         if packet is None:
             return
+
+
+def _next(packets: Iterator[Any], container: str) -> tuple[Any, bool]:
+    """The next packet, and whether the container had to skip bytes to find it, of which it tells in its log alone."""
+    log = _library().logging
+    log.set_level(log.ERROR)
+    try:
+        with log.Capture() as said:
+            packet = next(packets, None)
+    finally:
+        log.set_level(None)
+    return packet, any(who == container for _, who, _ in said)
 
 
 def _upright(frame: Any) -> Image.Image:

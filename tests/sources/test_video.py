@@ -213,6 +213,47 @@ def test_bytes_that_cannot_be_decoded_are_counted_and_the_rest_is_kept(tmp_path:
     assert found == sorted(found, key=lambda s: s.t_ns)
 
 
+@pytest.mark.parametrize("codec", ["mpeg4", "ffv1"])
+def test_a_container_that_skips_what_is_damaged_is_heard(tmp_path: Path, codec: str) -> None:
+    noise = Image.effect_noise((320, 240), 90).convert("RGB")
+    film = _film(tmp_path / "hole.mkv", list(range(0, 20_000, 100)), size=(320, 240), codec=codec, picture=noise)
+    ledger = Ledger()
+    list(video.samples(film, period_ns=S, ledger=ledger))
+    assert not ledger.counts, "the whole film says nothing"
+    data = bytearray(film.read_bytes())
+    low, high = len(data) * 4 // 10, len(data) * 6 // 10
+    data[low:high] = b"U" * (high - low)
+    film.write_bytes(data)
+    assert len(list(video.samples(film, period_ns=S, ledger=ledger))) == 20
+    broken = next(reason for reason in ledger.of("noted") if "cannot be decoded" in reason)
+    assert ledger.examples["noted", broken][0].startswith("after ")
+
+
+def test_a_frame_whose_time_is_damaged_makes_no_million_rows(tmp_path: Path) -> None:
+    film = _film(tmp_path / "wild.mkv", [0, 1000, 2000, 864_000_000])
+    ledger = Ledger()
+    assert [t // S for t, _ in video.samples(film, period_ns=S, ledger=ledger)][:3] == [0, 1, 2]
+    assert len(list(video.samples(film, period_ns=S, ledger=ledger))) < 10
+    assert ledger.of("left out") == {"frames whose time leaps ahead by over 6 hours": 2}
+    several = _film(tmp_path / "far.mkv", [20_000_000 * n for n in range(6)])
+    with pytest.raises(InputError, match=r"over 1000000 pictures at this rate; name a lower one \(--rate\)"):
+        sum(1 for _ in video.samples(several, period_ns=20 * MS))
+
+
+def test_a_gif_that_claims_more_than_any_screen_is_refused(tmp_path: Path) -> None:
+    data = bytearray(_gif(tmp_path / "huge.gif", [10, 20], [500, 500]).read_bytes())
+    data[6:10] = b"\xff\xff\xff\xff"
+    (tmp_path / "huge.gif").write_bytes(data)
+    with pytest.raises(InputError, match="pixels"):
+        list(video.samples(tmp_path / "huge.gif", period_ns=S))
+
+
+def test_a_folder_is_no_video(tmp_path: Path) -> None:
+    (tmp_path / "a.gif").write_bytes(b"GIF89a")
+    with pytest.raises(InputError, match=r"a folder \(1 videos and GIFs in it\)"):
+        import_(tmp_path, tmp_path.parent / "out", format="video")
+
+
 @pytest.mark.parametrize("name", ["empty.mp4", "text.mkv", "head.mp4"])
 def test_what_is_no_video_is_refused_in_one_sentence(tmp_path: Path, name: str) -> None:
     file = tmp_path / name
