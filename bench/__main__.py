@@ -29,6 +29,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "memories": 3,
     "personas": 1,
     "graph": 1,
+    "embedders": 1,
     "still": 1,
     "setup": 1,
     "record": 1,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -78,7 +77,7 @@ def embedder_choice(text: str = DEFAULT, choice: Any = None) -> EmbedderChoice:
 
     def make(**given: Any) -> Embedder:
         made: Embedder = embedders.make(spec, **given)
-        return made if isinstance(made, HashEmbedder) else Kept(made)
+        return made if isinstance(made, HashEmbedder) else Kept(made, shared=cls.__module__.startswith("memory."))
 
     return EmbedderChoice(spec.text, facts, asks, make)
 
@@ -92,21 +91,30 @@ def make_embedder(text: str = DEFAULT, **given: Any) -> Embedder:
     return embedder_choice(text).make(**given)
 
 
+_SHARED: dict[str, dict[str, NDArray[np.float32]]] = {}
+"""By identity, vectors of texts whose embedding was charged to nobody."""
+
+
 class Kept:
     """An embedder whose vectors are kept in memory by text, and checked when they come.
 
     Nothing is written to a disk: a vector tells much of its text, and one found from an earlier run would make this
-    run's decisions look faster than they are. Time goes to the stage ``embed`` of the decision that asks.
+    run's decisions look faster than they are. For the same reason decisions and writes find only what their own unit
+    embedded; what is not charged to anybody (histories, before time 0) is shared by the units of a process, unless a
+    server is asked, whose calls a cassette counts. Time goes to the stage ``embed`` of the decision that asks.
 
     Args:
         embedder: makes them.
         room: most texts; when it is full it is emptied, which changes what a call costs and never what it gives.
+        shared: uncharged calls share their vectors with others of the same identity, which therefore tells all that
+            bears on them.
     """
 
-    def __init__(self, embedder: Embedder, room: int = 16_384) -> None:
+    def __init__(self, embedder: Embedder, room: int = 16_384, *, shared: bool = False) -> None:
         self._embedder, self._room = embedder, room
         self._rows: dict[str, NDArray[np.float32]] = {}
         self.inline: bool = trait(embedder, "inline", True) is not False
+        self._shared = _SHARED.setdefault(embedder.identity, {}) if shared and self.inline else None
 
     @property
     def identity(self) -> str:
@@ -127,17 +135,31 @@ class Kept:
         known = {text: row for text in texts if (row := self._rows.get(text)) is not None}
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
-            meter = charging.get()
-            with nullcontext() if meter is None else meter.stage("embed"):
-                rows = self._checked(self._embedder.embed(new), len(new))
-            known |= zip(new, rows, strict=True)
+            known |= self._made(new)
             if len(self._rows) + len(new) > self._room:
                 self._rows.clear()
             if len(new) <= self._room:
-                self._rows |= zip(new, rows, strict=True)
+                self._rows |= {text: known[text] for text in new}
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         return np.stack([known[text] for text in texts])
+
+    def _made(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Vectors of texts that this unit has not embedded yet."""
+        meter = charging.get()
+        if meter is not None:
+            with meter.stage("embed"):
+                return dict(zip(texts, self._checked(self._embedder.embed(texts), len(texts)), strict=True))
+        found = {} if self._shared is None else {t: row for t in texts if (row := self._shared.get(t)) is not None}
+        new = [text for text in texts if text not in found]
+        if new:
+            made = dict(zip(new, self._checked(self._embedder.embed(new), len(new)), strict=True))
+            found |= made
+            if self._shared is not None and len(new) <= self._room:
+                if len(self._shared) + len(new) > self._room:
+                    self._shared.clear()
+                self._shared |= made
+        return found
 
     def close(self) -> None:
         """Let go what it holds."""

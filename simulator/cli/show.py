@@ -12,6 +12,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from memory.embed import HashEmbedder
 from scorers.headlines import HEADLINES
 from simulator.cli.speak import plain
 from simulator.core.registry import Spec, parse_spec
@@ -66,6 +67,8 @@ def _said_of_runs(runs: Sequence[Scores]) -> list[str]:
         told = {**scores.get("run", {}), "gate": scores["gate"], "protocol": scores["protocol"]}
         for key, value in told.items():
             facts.setdefault(key, {})[value] = None
+    if list(facts.get("embedder", ())) == [HashEmbedder.identity]:
+        del facts["embedder"]  # the default needs no word
     timed = [f"{key} {', '.join(facts.pop(key))}" for key in ("clock", "latency") if key in facts]
     said = [f"{key.replace('_', ' ')} {', '.join(values)}" for key, values in facts.items()]
     n = dict.fromkeys(scores["n_units"] for scores in runs)

@@ -18,6 +18,7 @@ from simulator.core.errors import Exit, ProactError, UsageError
 from simulator.play.player import Played, run
 from simulator.play.scoring import score_folder
 from simulator.runs.folder import read_units
+from simulator.timing.meter import SilentMeter, charging
 
 ROOT = Path(__file__).resolve().parents[3]
 SESSION = ROOT / "scenarios" / "coding_error"
@@ -70,6 +71,23 @@ def test_a_full_store_is_emptied_and_gives_the_same() -> None:
     np.testing.assert_array_equal(kept.embed(["c", "a", "d", "e"])[1], before[0])
     assert kept.embed(["a"]).shape == (1, 2)
     assert inner.asked[1:] == [["c", "d", "e"], ["a"]]
+
+
+def test_units_share_histories_and_no_decision_is_faster_for_another_units_texts() -> None:
+    inner = Counting()
+    first, second = Kept(inner, shared=True), Kept(inner, shared=True)
+    meter = SilentMeter()
+    first.embed(["in a history"])
+    token = charging.set(meter)
+    first.embed(["at a decision"])
+    charging.reset(token)
+    second.embed(["in a history"])  # found
+    second.embed(["at a decision"])
+    assert inner.asked == [["in a history"], ["at a decision"], ["at a decision"]]
+    token = charging.set(meter)
+    Kept(inner, shared=True).embed(["in a history"])  # a unit that has not met it pays for it
+    charging.reset(token)
+    assert inner.asked[-1] == ["in a history"]
 
 
 @pytest.mark.parametrize("rows", [[[3.0, 4.0]], [[float("nan"), 1.0]], [[1.0, 0.0], [0.0, 1.0]], [[]]])
