@@ -128,7 +128,9 @@ def trace_rows(raw: Any, where: Path | str, ledger: Ledger) -> list[Row]:
         status = row.get("task_status")
         if not isinstance(status, bool):
             ledger.add("noted", "observations of which nobody says whether the proposal was accepted", f"{name}[{i}]")
-        proposals = proposal_of(row.get("agent_response"))
+        answer = row.get("agent_response")
+        unknown = isinstance(answer, dict) and "candidate_task" not in answer  # of traces; a model's answer may be one
+        proposals = None if unknown else proposal_of(answer)
         if proposals is None:
             ledger.add("left out", "answers of another form (taken as no proposal, and not asked)", f"{name}[{i}]")
         out.append(
@@ -144,15 +146,17 @@ def proposal_of(answer: Any) -> tuple[str, ...] | None:
     """
     if isinstance(answer, dict) and "candidate_task" in answer:
         answer = answer["candidate_task"]
+        if isinstance(answer, dict):
+            return None
     if answer is None:
         return ()
     if isinstance(answer, str):
         answer = [answer]
     if isinstance(answer, dict):
         return (json.dumps(answer, ensure_ascii=False),) if answer else ()
-    if not isinstance(answer, list):
+    if not isinstance(answer, list) or not all(one is None or isinstance(one, str | dict) for one in answer):
         return None
-    return tuple(words(one) or json.dumps(one, ensure_ascii=False) for one in answer if one not in (None, ""))
+    return tuple(words(one) or json.dumps(one, ensure_ascii=False) for one in answer if one not in (None, "", {}))
 
 
 def _case(file: Path, rows: Sequence[Row], wanted: Wanted, ledger: Ledger, digest: str) -> Case:

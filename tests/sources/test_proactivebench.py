@@ -147,10 +147,24 @@ def test_auto_knows_a_trace_and_leaves_other_json_alone(tmp_path: Path) -> None:
         ({"task": "x"}, ('{"task": "x"}',)),
         ([{"task": "x"}], ('{"task": "x"}',)),
         (5, None),
+        ({"candidate_task": {"task": "x"}}, None),
+        ({"candidate_task": 7}, None),
+        ({"candidate_task": ["a", 7]}, None),
+        ([["a"]], None),
+        ([True], None),
     ],
 )
 def test_an_answer_is_read_in_every_published_form(answer: Any, tasks: tuple[str, ...] | None) -> None:
     assert proposal_of(answer) == tasks
+
+
+@pytest.mark.parametrize("answer", [{"task": "x"}, {"candidate_task": {"task": "x"}}, {"candidate_task": [["x"]]}])
+def test_a_trace_with_a_task_of_an_unknown_form_makes_no_need_of_it(tmp_path: Path, answer: Any) -> None:
+    odd = {**_row(1717378030.0, "reads", (), True), "agent_response": answer}
+    report = import_(_write(tmp_path / "src", code_1=[*TRACE[:2], odd]), tmp_path / "out")
+    assert _count(report, "left out", "answers of another form") == 1
+    (play,) = plays([tmp_path / "out"])
+    assert [need.query for need in play.truth.opportunities] == ["Review it / Run it"]
 
 
 @given(st.lists(st.integers(0, 50), max_size=30))
