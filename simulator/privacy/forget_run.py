@@ -31,6 +31,7 @@ RUN, SCORES, LOG, TRUTH, TRACES, TWIN, LOCK = (
     "run.json", "scores.json", "decisions.jsonl", "truth.json", "errors.txt", "twin", ".lock")  # fmt: skip
 FORGOTTEN = "forgotten"
 _CASSETTES, _VERDICTS = "cassettes", "judge.jsonl"
+_HASH = re.compile("[0-9a-f]{64}")
 _PLAYED = "a run is being played into {}: wait for it and call again"
 
 
@@ -188,7 +189,7 @@ def _renamed(run: Path, unit: _Unit, words: tuple[str, ...]) -> tuple[str, dict[
 def _rewrite(old: Path, new: Path, key: str, words: tuple[str, ...]) -> dict[str, Any]:
     """A unit's log and truth without words, names and dates, into another folder; the new log's header."""
     new.mkdir(parents=True, exist_ok=True)
-    scrubber, names = Scrubber(), {"session": key, "user": FORGOTTEN, "utc_anchor_ns": None}
+    scrubber, names = Scrubber(), {"session": key, "user": FORGOTTEN, "utc_anchor_ns": None, "person": FORGOTTEN}
     if (old / TRUTH).is_file():
         truth = scrubber.truth(read_object(old / TRUTH)) | {"session": key, "user": FORGOTTEN}
         replace(new / TRUTH, canonical(truth) + b"\n")
@@ -196,6 +197,8 @@ def _rewrite(old: Path, new: Path, key: str, words: tuple[str, ...]) -> dict[str
     lines, header = list[bytes](), dict[str, Any]()
     for record in records(old / LOG):
         if record.get("kind") == "header":
+            if not _HASH.fullmatch(str(record.get("recording", ""))):  # a name that somebody gave it
+                names["recording"] = key
             header = _without_names(record, words) | {k: v for k, v in names.items() if k in record}
             lines.append(line_of(header))
         else:

@@ -120,6 +120,22 @@ def test_numbers_of_a_forgotten_unit_stay_and_are_scored_as_before(
     assert _call(["score", str(run)]) == 0
 
 
+def test_a_name_that_somebody_gave_a_recording_goes_and_a_hash_stays(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = home.root / "runs" / "both"
+    key, log, _ = _unit(run, "sam")
+    other = _unit(run, "kim")[1].header["recording"]
+    file, said = run / "units" / key / "decisions.jsonl", log.header["recording"]
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(f'"{said}"', '"Monday of January","person":"one of us"'), encoding="utf-8")
+    _forget(home, capsys)
+    key, log, _ = _unit(run, "forgotten")
+    assert (log.header["recording"], log.header["person"]) == (key, "forgotten")
+    assert _unit(run, "kim")[1].header["recording"] == other
+    assert not home.files_with("january")
+
+
 def test_the_words_that_the_gate_goes_by_keep_their_sense(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     run = home.root / "runs" / "both"
     _, log, _ = _unit(run, "sam")
