@@ -88,8 +88,12 @@ class Mixer:
 
     def header_facts(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """What the parts say of themselves for the log's header."""
-        told = [facts(p.params) for p in self._parts if callable(facts := trait(p.cls, "header_facts"))]
-        return {key: value for facts in told for key, value in facts.items()}
+        told: dict[str, Any] = {"combination": RULE}
+        for part in self._parts:
+            facts = trait(part.cls, "header_facts")
+            if callable(facts):
+                told |= {f"{part.name}.{key}": value for key, value in facts(part.params).items()}
+        return told
 
     def __call__(self, **given: Any) -> Combined:
         """One that nobody else has; each part takes what it knows of what is given."""

@@ -6,9 +6,10 @@ transitions between consecutive apps. Kept as dictionaries of tallies (``memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from memory.base import memories
@@ -60,13 +61,14 @@ class GraphMemory(Remembered):
         keyword_mean: the mean goes over the keywords that the graph knows (``known``, default), or over ``all`` of
             the title, in which an unknown one counts as 0.
         show_next: also tell which apps usually come next (the paper stores transitions and never reads them).
+        store: a folder with a past that is read and not written, see ``open_store``; counted anew when opened.
+        utc_anchor_ns: the UTC of time 0; for a store whose instants are UTC.
     """
 
     heading = "Statistics of the user's past (a hint; what is on the screen counts more):"
-    keyword_rule = RULE
 
     def __init__(self, scope: str = "user", keyword_conditional: str = "paper", keyword_mean: str = "known",
-                 show_next: bool = False) -> None:  # fmt: skip
+                 show_next: bool = False, store: str = "", utc_anchor_ns: int | None = None) -> None:  # fmt: skip
         super().__init__()
         for name, value, known in (
             ("scope", scope, SCOPES),
@@ -80,6 +82,13 @@ class GraphMemory(Remembered):
         self._users: dict[str, Counts] = {}
         self._everybody = Counts()
         self.capabilities = {**CAPABILITIES, "isolation": "native" if scope == "user" else "none"}
+        if store:
+            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns)
+
+    @classmethod
+    def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """For a run's header: by which rule keywords are chosen, and what a store holds."""
+        return {"keywords": RULE, **super().header_facts(given)}
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """At most one item each for the app, for the title's words and, if asked for, for what comes next.

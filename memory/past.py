@@ -53,6 +53,17 @@ class Remembered:
         self._keeps = False
         self._stored: dict[str, int] = {}  # users whose past lies in the store and not here, with the number of events
 
+    @classmethod
+    def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """For a run's header: what the store holds, so that a run with another past is another run."""
+        if not given.get("store"):
+            return {}
+        journal = Journal(Path(str(given["store"])), read_only=True, utc_anchor_ns=0)
+        try:
+            return {"store": journal.identity}
+        finally:
+            journal.close()
+
     # What a subclass does.
 
     def _observe(self, entry: Entry) -> None:

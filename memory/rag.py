@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from memory.base import memories
 from memory.embed import HashEmbedder, Rows, vectors
@@ -64,17 +62,6 @@ class RagMemory(Remembered):
         self._shelves: dict[str, StoredShelf] = {}
         if store:
             self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns)
-
-    @classmethod
-    def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """For a run's header: what the store holds, so that a run with another past is another run."""
-        if not given.get("store"):
-            return {}
-        journal = Journal(Path(str(given["store"])), read_only=True, utc_anchor_ns=0)
-        try:
-            return {"store": journal.identity}
-        finally:
-            journal.close()
 
     @property
     def embedder(self) -> str:
