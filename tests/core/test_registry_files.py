@@ -159,7 +159,7 @@ def test_parameters_of_a_class_of_ones_own_are_held_to_what_they_say(here: Path)
 
 def test_what_a_run_fills_in_is_not_offered(here: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"no parameter 'docs'; did you mean 'documents'\? known: documents, template$"
+        UsageError, match=r"no parameter 'docs'; did you mean 'documents'\? known: documents, index, store, template$"
     ):
         memories.make("rag:docs=all")
     with pytest.raises(UsageError, match="no parameter 'embedder'"):
