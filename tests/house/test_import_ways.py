@@ -43,6 +43,7 @@ WAYS: dict[str, tuple[str, ...]] = {
         "simulator.screen",
         "simulator.session",
         "simulator.runs.runlog",
+        "memory.journal",  # the one who knows how a memory's store is read and forgotten in
     ),
     "simulator.annotate": (
         "simulator.core",
