@@ -147,7 +147,7 @@ def in_onnx(tensors: Mapping[str, Table], *, eight_bits: bool) -> Network:
     try:
         ort: Any = import_module("onnxruntime")
     except ImportError as error:
-        want = "pip install 'onnxruntime>=1.20' (extra 'embed'), or say minilm:engine=numpy, which is slower"
+        want = "pip install 'onnxruntime>=1.22' (extra 'embed'), or say minilm:engine=numpy, which is slower"
         raise UsageError(f"embedder 'minilm': onnxruntime, which computes it, is not installed: {want}") from error
     options = ort.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -156,7 +156,7 @@ def in_onnx(tensors: Mapping[str, Table], *, eight_bits: bool) -> Network:
     try:
         session: Any = ort.InferenceSession(made, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # it has many kinds of its own
-        raise UsageError(f"embedder 'minilm': this onnxruntime ({ort.__version__}) does not take its network; 1.20 or "
+        raise UsageError(f"embedder 'minilm': this onnxruntime ({ort.__version__}) does not take its network; 1.22 or "
                          f"newer is wanted, or minilm:engine=numpy ({type(error).__name__})") from error  # fmt: skip
 
     def run(embedded: Table) -> Table:
