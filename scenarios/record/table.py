@@ -26,8 +26,8 @@ all others by `proact record`. They last three to five minutes each.
 | [desktop](desktop/README.md) | 200 | four, see there | a bit of everything, 1920x1080; a trajectory for three people |
 """
 _TAIL = """
-`recipes/` is no scenario: [recipes](../docs/generating.md) from which `proact dataset generate` makes up users with known
-habits, for tests of memories and of size.
+`recipes/` is no scenario: [recipes](../docs/generating.md) from which `proact dataset generate` makes up users with
+known habits, for tests of memories and of size.
 
 ## Who
 
