@@ -6,15 +6,15 @@ scores of one session and, from the counts pooled over sessions, those of the ru
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from scorers.feedback import Feedback
+from scorers.foreign import blamed, ensure_scorer, ensure_scores, ensure_told, is_ours
 from scorers.interrupted import truth_as_played
 from scorers.matching import Judging
+from scorers.metric import FEW, PROTOCOLS, Metric, Score
 from scorers.resampled import cluster_of, enter
 from scorers.statistics.clusters import Clusters
 from simulator.core.errors import UsageError, nearest, quote
@@ -39,15 +39,10 @@ __all__ = [
     "scorers",
 ]
 
-PROTOCOLS = ("stream", "moments", "trajectory")
-FEW = 10
-"""A figure that rests on fewer events than this is flagged ``few`` and shown greyed."""
 RUN = ("agent", "memory", "memory_mode", "policy", "clock", "latency")
 """Fields of a log's header that say what was run."""
 NOT_PLAYED = "no unit was played"
 """Why a run without a played unit has no figure."""
-
-_NUMBER = r"-?\d+(?:\.\d+)?"
 
 T = TypeVar("T")
 
@@ -63,83 +58,6 @@ class Unit:
     def has_truth(self, protocol: str) -> bool:
         """Whether it is known what was needed, so that a run of this protocol can be scored for more than latency."""
         return self.truth.intents is not None if protocol == "trajectory" else self.truth.known
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """A registered metric.
-
-    Attributes:
-        name: as in scores.json. Members of a family are ``name@member`` (``deadline_attainment@5``); the bare name,
-            where the family has one, is its headline.
-        formula: what is computed, in words a reader can check.
-        unit: ``0-1``, ``%``, ``ms``, ``s``, ``1/h``, ``points``, ``count``, ….
-        range: the values it can take.
-        direction: ``up`` (more is better), ``down``, or ``-`` (a diagnosis).
-        version: raised when the formula changes; scores of different versions are not compared.
-    """
-
-    name: str
-    formula: str
-    unit: str
-    range: str
-    direction: str
-    protocols: tuple[str, ...] = ("stream",)
-    version: int = 1
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """Least and greatest value, as ``range`` says: ``0-1``, ``-1 to 1``, ``0 or 1``, ``>= 0``, ``<= 100``, ``any``.
-
-        Raises:
-            ValueError: a range in other words.
-        """
-        if self.range == "any":
-            return -math.inf, math.inf
-        if found := re.fullmatch(rf"({_NUMBER})(?:-| to | or )({_NUMBER})", self.range):
-            return float(found[1]), float(found[2])
-        if found := re.fullmatch(rf"(>=|<=) ({_NUMBER})", self.range):
-            return (float(found[2]), math.inf) if found[1] == ">=" else (-math.inf, float(found[2]))
-        raise ValueError(f"{self.name}: the range {quote(self.range)} is in no known form")
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A figure, or the reason why there is none.
-
-    Attributes:
-        value: finite, or None with a reason. A verdict is 1 or 0.
-        n: events the figure rests on.
-        extra: what belongs to it (a curve, the embedder's name), JSON-ready.
-    """
-
-    metric: Metric
-    value: float | None
-    n: int
-    reason: str | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.value is not None and not math.isfinite(self.value):
-            raise ValueError(f"{self.metric.name} came out as {self.value}: a null with a reason is due")
-        if (self.value is None) == (self.reason is None):
-            raise ValueError(f"{self.metric.name}: a figure has a value or a reason, and not both")
-
-    @property
-    def few(self) -> bool:
-        """Whether the figure rests on fewer than ``FEW`` events."""
-        return self.n < FEW
-
-    def details(self) -> dict[str, Any]:
-        """The figure with all that explains it, JSON-ready."""
-        m = self.metric
-        shown: dict[str, Any] = {"value": self.value, "n": self.n, "unit": m.unit, "direction": m.direction}
-        shown["version"] = m.version
-        if self.reason is not None:
-            shown["reason"] = self.reason
-        if self.few:
-            shown["few"] = True
-        return {**shown, **self.extra}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,15 +129,23 @@ def catalogue() -> list[tuple[str, Metric]]:
     """All metrics with the scorer that gives them, by scorer name, in the order in which each gives them.
 
     Raises:
+        UsageError: a scorer of another distribution that cannot be had, or is none.
         ValueError: two scorers use one name.
     """
-    listed = [(name, metric) for name in scorers for metric in scorers.make(name).metrics]
+    listed = [(name, metric) for name in scorers for metric in _made(name).metrics]
     owner: dict[str, str] = {}
     for name, metric in listed:
         if metric.name in owner:
             raise ValueError(f"metric '{metric.name}' is given by '{owner[metric.name]}' and by '{name}'")
         owner[metric.name] = name
     return listed
+
+
+def _made(scorer: str | Scorer[Any]) -> Scorer[Any]:
+    made = scorers.make(scorer) if isinstance(scorer, str) else scorer
+    if not is_ours(made):
+        ensure_scorer(made)
+    return made
 
 
 STANDARD_SCORERS = {
@@ -235,7 +161,7 @@ def score_run(
     protocol: str,
     gate: Gate | str | Mapping[str, Any] | None = None,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[str | Scorer[Any]] | None = None,
     embedder: Embedder | None = None,
     twins: Mapping[str, Unit] | None = None,
     judge: Callable[[str], Judging] | None = None,
@@ -253,7 +179,8 @@ def score_run(
         units: the sessions, each with its log and truth.
         protocol: ``stream``, ``moments`` or ``trajectory``.
         gate: None takes the standard gate.
-        names: scorer specs, such as ``realtime`` or ``pira:matcher=embedding>=0.8``; None takes those of the protocol.
+        names: scorer specs, such as ``realtime`` or ``pira:matcher=embedding>=0.8``, or scorers, which go by the name
+            of their class; None takes those of the protocol.
         embedder: for similarities; None leaves them out with a reason.
         twins: by unit key, the zero-charge run of the same agent.
         judge: see ``Context``.
@@ -266,7 +193,8 @@ def score_run(
         JSON-ready; ``parts`` are what the unit adds to each table of sums (``scorers.pooling``).
 
     Raises:
-        UsageError: unknown protocol or scorer, a scorer that does not fit the protocol, two units of one key.
+        UsageError: unknown protocol or scorer, a scorer that does not fit the protocol, two units of one key; a scorer
+            of somebody else's that fails, or does not keep to what a scorer promises (``scorers.foreign``).
     """
     if protocol not in PROTOCOLS:
         raise UsageError(f"unknown protocol {quote(protocol)}; {nearest(protocol, PROTOCOLS)}")
@@ -296,10 +224,10 @@ def score_run(
         "reference": {},
         "units": {u.key: {"counts": _counts([u]), "scores": {}} for u in units},
     }
-    for name in STANDARD_SCORERS[protocol] if names is None else names:
-        scorer = scorers.make(name)
+    for spec in STANDARD_SCORERS[protocol] if names is None else names:
+        scorer, name = _made(spec), spec if isinstance(spec, str) else type(spec).__name__
         if protocol not in scorer.protocols:
-            fit = ", ".join(n for n in scorers if protocol in scorers.make(n).protocols)
+            fit = ", ".join(n for n in scorers if protocol in _made(n).protocols)
             raise UsageError(f"scorer {quote(name)} does not fit protocol {quote(protocol)}; these do: {fit}")
         if scored := (known if scorer.needs_truth else played):
             _enter(result, name, scorer, scored, context)
@@ -329,21 +257,38 @@ def _put(result: dict[str, Any], name: str, found: Sequence[Score]) -> None:
 
 
 def _enter(result: dict[str, Any], name: str, scorer: Scorer[Any], units: Sequence[Unit], context: Context) -> None:
-    def figures(some: Sequence[Any]) -> list[Score]:
-        return [s for s in scorer.figures(some) if context.protocol in s.metric.protocols]
+    held = not is_ours(scorer)
 
-    tallies = [scorer.tally(unit, context) for unit in units]
+    def figures(some: Sequence[Any], of: str = "") -> list[Score]:
+        with blamed(scorer, f"figures(){of}"):
+            found = scorer.figures(some)
+        if held:
+            ensure_scores(scorer, found)
+        return [s for s in found if context.protocol in s.metric.protocols]
+
+    tallies = []
+    for unit in units:
+        with blamed(scorer, f"tally() of unit {quote(unit.key)}"):
+            tallies.append(scorer.tally(unit, context))
     scores = figures(tallies)
     _put(result, name, scores)
     clusters = Clusters.group([cluster_of(u.key, u.log.header) for u in units])
     details = {s.metric.name: result["details"][s.metric.name] for s in scores}
     enter(scorer, tallies, clusters, details, [result["units"][u.key].setdefault("parts", {}) for u in units])
-    if rows := scorer.reference(tallies):
+    with blamed(scorer, "reference()"):
+        rows = scorer.reference(tallies)
+    if held:
+        ensure_told(scorer, "what reference() gives", rows)
+    if rows:
         result["reference"][name] = dict(rows)
     for unit, tally in zip(units, tallies, strict=True):
         told = result["units"][unit.key]
-        told["scores"].update((s.metric.name, s.value) for s in figures([tally]))
-        told.update(scorer.explain(tally))
+        told["scores"].update((s.metric.name, s.value) for s in figures([tally], f" of unit {quote(unit.key)} alone"))
+        with blamed(scorer, f"explain() of unit {quote(unit.key)}"):
+            explained = scorer.explain(tally)
+        if held:
+            ensure_told(scorer, "what explain() gives", explained, of_unit=True)
+        told.update(explained)
 
 
 def _counts(units: Sequence[Unit]) -> dict[str, int]:

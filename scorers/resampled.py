@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scorers.foreign import blamed
 from scorers.pooling import Parts, Pooled, Pools
 from scorers.statistics.clusters import Clusters
 from scorers.statistics.interval import Interval, intervals
@@ -23,8 +24,15 @@ def cluster_of(key: str, header: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def pooled_of(scorer: Any, tallies: Sequence[Any]) -> list[Pooled]:
-    """The scorer's metrics that can be resampled; none of a scorer that does not say."""
-    return scorer.pooled(tallies) if isinstance(scorer, Pools) else []
+    """The scorer's metrics that can be resampled; none of a scorer that does not say.
+
+    Raises:
+        UsageError: a scorer of somebody else's fails at it.
+    """
+    if not isinstance(scorer, Pools):
+        return []
+    with blamed(scorer, "pooled()"):
+        return scorer.pooled(tallies)
 
 
 def enter(scorer: Any, tallies: Sequence[Any], clusters: Clusters, details: Mapping[str, dict[str, Any]],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,10 +15,13 @@ from typing import Any
 import pytest
 
 from agents.testing import FakeMeter, observe
+from scorers.base import Unit
 from simulator.cli import _call
 from simulator.core.types import SILENT, MemoryItem, Setup
 from tests.conformance.agent_conformance import AgentConformance
 from tests.conformance.memory_conformance import MemoryConformance
+from tests.conformance.scorer_conformance import ScorerConformance
+from tests.logs import D, log, need, truth
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
@@ -27,7 +31,7 @@ def _class(file: str, name: str) -> Any:
     spec = importlib.util.spec_from_file_location(f"example_{file}", EXAMPLES / f"{file}.py")
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # dataclasses look their module up
     spec.loader.exec_module(module)
     return getattr(module, name)
 
@@ -40,6 +44,16 @@ class TestStuckConforms(AgentConformance):
 class TestLastQuestionConforms(MemoryConformance):
     def make(self) -> Any:
         return _class("last_question", "LastQuestion")()
+
+
+class TestHeardConforms(ScorerConformance):
+    def make(self) -> Any:
+        return _class("heard", "Heard")()
+
+    def test_it_gives_the_figures_that_one_counts_by_hand(self) -> None:
+        true = truth(120, [need("A", 10, 30), need("B", 50, 60), need("C", 80, 90)])
+        said = [D(10, 14, ["Debug"]), D(20, 21, ["Email"]), D(50, 60, ["Debug"]), D(80, 82, ["Translation"])]
+        assert self.figures([Unit("s", log(said), true)]) == {"heard": 2 / 3, "heard_wait_s": (4 + 2) / 2}
 
 
 ANSWER = {"help": True, "intention": "Translation", "text": "In English?", "confidence": 0.8, "tokens_in": 90}

@@ -45,6 +45,7 @@ PAGES = (
     "comparing",
     "python",
     "generating",
+    "writing-a-scorer",
 )
 TEXT = {page: (DOCS / f"{page}.md").read_text(encoding="utf-8") for page in PAGES}
 BLOCK = re.compile(
@@ -76,7 +77,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:
-        if name in ("stuck", "last_question", "over_http", "remote_agent") or name.startswith("proact_user_"):
+        if name in ("stuck", "heard", "last_question", "over_http", "remote_agent") or name.startswith("proact_user_"):
             del sys.modules[name]
 
 
