@@ -33,6 +33,10 @@ class DocumentMemory:
 
     As ``rag`` does, it stores an event when it is known whether help was needed, and passes over work with an
     assistant: the need arose in the event before. A corrected label takes the place of the first; told twice is once.
+
+    Args:
+        template: ``window`` (default) stores app and title, which is what one is asked about, as ``rag`` does; ``fact``
+            stores the whole sentence with need and question, and then short sentences (no help needed) are nearest.
     """
 
     capabilities: Mapping[str, Any] = {
@@ -43,7 +47,10 @@ class DocumentMemory:
     }
     heading = "Like moments of the user's past:"
 
-    def __init__(self) -> None:
+    def __init__(self, template: str = "window") -> None:
+        if template not in ("window", "fact"):
+            raise ValueError("template must be window or fact")
+        self._fact = template == "fact"
         self._documents: dict[str, dict[str, Document]] = {}
 
     # What a subclass does.
@@ -74,7 +81,7 @@ class DocumentMemory:
         if before is not None and before.entry.label == label:
             return
         entry = Entry(event, label)
-        document = Document(entry, entry_item(entry, 0.0).text)
+        document = Document(entry, entry_item(entry, 0.0).text if self._fact else event_words(event))
         if before is not None:
             self._remove(event.user, before)
         document.handle = self._add(event.user, document)
@@ -85,7 +92,7 @@ class DocumentMemory:
         documents = self._documents.get(query.user)
         if k < 1 or not documents:
             return []
-        found = self._search(query.user, _asked(query), max(4 * k, 20), query.now_ns)
+        found = self._search(query.user, self._asked(query), max(4 * k, 20), query.now_ns)
         near = [(score, documents[one]) for one, score in found if one in documents]
         near = [pair for pair in near if pair[1].known_ns <= query.now_ns]
         near.sort(key=lambda pair: (-pair[0], -pair[1].known_ns, pair[1].entry.event.id))
@@ -109,8 +116,8 @@ class DocumentMemory:
             self._remove(user, documents.pop(one))
         return len(gone)
 
-
-def _asked(query: Query) -> str:
-    if query.text:
-        return one_line(query.text, 2_000) or "nothing"
-    return f"In {event_words(Event('', query.user, 0, 0, query.app, query.title))}"
+    def _asked(self, query: Query) -> str:
+        if query.text:
+            return one_line(query.text, 2_000) or "nothing"
+        window = event_words(Event("", query.user, 0, 0, query.app, query.title))
+        return f"In {window}" if self._fact else window

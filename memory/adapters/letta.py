@@ -34,13 +34,14 @@ class LettaMemory(Counted, DocumentMemory):
         model: the handle of the model that its agents are made with; a passage needs none, but the server asks for it.
         embedding: likewise, of its embeddings; to have ours, set the server up with the proxy as its base URL.
         token: name of the environment variable that holds a token.
+        template: what of an event is stored as its text: ``window`` or ``fact``, see ``DocumentMemory``.
         proxy: port of the counting proxy; 0 takes a free one.
         upstream: the model server behind that proxy.
     """
 
     def __init__(self, url: str, model: str = "openai/none", embedding: str = "openai/none", token: str | None = None,
-                 proxy: int = 0, upstream: str = "") -> None:  # fmt: skip
-        DocumentMemory.__init__(self)
+                 template: str = "window", proxy: int = 0, upstream: str = "") -> None:  # fmt: skip
+        DocumentMemory.__init__(self, template)
         self._wire = Wire(url, token)
         self._model, self._embedding, self._name = model, embedding, own_name()
         self._agents: dict[str, str] = {}

@@ -30,12 +30,13 @@ class Mem0Memory(Counted, DocumentMemory):
     """mem0 as a memory.
 
     Args:
+        template: what of an event is stored as its text: ``window`` or ``fact``, see ``DocumentMemory``.
         proxy: port of the counting proxy, 0 for a free one.
         embedder: the embedder that every memory of a comparison shares.
     """
 
-    def __init__(self, proxy: int = 0, embedder: Embedder | None = None) -> None:
-        DocumentMemory.__init__(self)
+    def __init__(self, template: str = "window", proxy: int = 0, embedder: Embedder | None = None) -> None:
+        DocumentMemory.__init__(self, template)
         self._folder = tempfile.mkdtemp(prefix="proact-mem0-")
         try:
             self._library = _library(self._folder)

@@ -102,12 +102,12 @@ def stub() -> Iterator[Stub]:
 
 
 class TestLettaConforms(MemoryConformance):
-    @pytest.fixture(autouse=True)
-    def _stub(self, stub: Stub) -> None:
-        self.url = stub.url
+    @pytest.fixture(autouse=True, params=["window", "fact"])
+    def _stub(self, stub: Stub, request: pytest.FixtureRequest) -> None:
+        self.url, self.template = stub.url, request.param
 
     def make(self) -> Any:
-        return LettaMemory(self.url)
+        return LettaMemory(self.url, template=self.template)
 
 
 class TestGraphitiConforms(MemoryConformance):
