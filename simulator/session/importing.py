@@ -24,16 +24,18 @@ from pathlib import Path
 
 from simulator.core.errors import InputError, UsageError, nearest, quote
 from simulator.core.faults import told
-from simulator.core.names import plain
+from simulator.core.lock import alone_in
+from simulator.core.names import free, plain
 from simulator.core.types import SECOND
-from simulator.session.importing_account import Line, Report
+from simulator.session.importing_account import ACCOUNT, Line, Report, abandon, lines_of
 from simulator.session.importing_cases import all_cases
 from simulator.session.importing_user import Images, Into, one_user
 from simulator.session.reader import is_session
 from simulator.session.schema import FAR_NS, FILE_NAME
 from simulator.sources import side_files
-from simulator.sources.foreign import IMAGE_SUFFIXES, Outcome, Times
+from simulator.sources.foreign import IMAGE_SUFFIXES, Ledger, Local, Outcome, Times
 from simulator.sources.formats import FORMATS, Format, Wanted, chosen
+from simulator.sources.passed_over import passed_over
 
 __all__ = ["FORMATS", "Images", "Line", "Report", "import_"]
 
@@ -76,10 +78,12 @@ def import_(
     Raises:
         InputError: nothing readable in the source; ``out`` holds another import.
         UsageError: an option out of range, or one that the format does not take; ``out`` and the source folder are not
-            apart.
+            apart; another process writes there; the disk is full.
     """
     _check_options(split, rate_hz, stretch_gap_s, images)
     _check_user(user)
+    if zone is not None:
+        Local(zone, Ledger())  # says what is wrong with the name
     with told(src):
         _check_source(src)
         kind = chosen(format, src)
@@ -93,12 +97,19 @@ def import_(
         if videos is not None:
             options["videos"] = True
         into = Into(out, zone, images, split, round(gap_s * SECOND), json.dumps(options))
-        scratch = _Scratch(out)
-        wanted = Wanted(src, zone or "UTC", scratch, user, images != "none", times, rate_hz, videos, truth)
-        try:
-            return _cases(kind, wanted, into) if kind.gives == "cases" else _recordings(kind, wanted, into, side)
-        finally:
-            scratch.clear()
+        with alone_in(out):
+            scratch = _Scratch(out)
+            wanted = Wanted(src, zone or "UTC", scratch, user, images != "none", times, rate_hz, videos, truth)
+            try:
+                report = _cases(kind, wanted, into) if kind.gives == "cases" else _recordings(kind, wanted, into, side)
+            except BaseException:
+                abandon(out)
+                raise
+            finally:
+                scratch.clear()
+        if src.is_dir():
+            _others(kind, wanted, side, report)
+    return report
 
 
 def _recordings(kind: Format, wanted: Wanted, into: Into, side: Sequence[Path]) -> Report:
@@ -111,8 +122,12 @@ def _recordings(kind: Format, wanted: Wanted, into: Into, side: Sequence[Path]) 
     found = list(kind.recordings(wanted, account))
     if not found:
         raise _nothing(wanted.src, report)
+    names: set[str] = set()
     for foreign in found:
+        foreign.user = free(foreign.user, names)  # names of files that come out alike as names of folders
         _check_apart(wanted.src, into.out / foreign.user)
+    if (into.out / ACCOUNT).exists():
+        raise InputError(into.out, "ready scenarios of another source lie there; choose another place to import to")
     for foreign in found:
         side_files.apply(remarks, foreign.user, foreign.events, foreign.ledger, only_user=len(found) == 1)
         if wanted.rate_hz is not None:
@@ -131,7 +146,19 @@ def _cases(kind: Format, wanted: Wanted, into: Into) -> Report:
 
 
 def _nothing(src: Path, report: Report) -> InputError:
-    return InputError(src, "nothing in it could be imported: " + "; ".join(w.reason for w in report.lines))
+    why = "; ".join(f"{w.reason} ({w.examples[0]})" if w.examples else w.reason for w in report.lines)
+    return InputError(src, f"nothing in it could be imported: {why}")
+
+
+def _others(kind: Format, wanted: Wanted, side: Sequence[Path], report: Report) -> None:
+    """Count what lies in the folder and is not read."""
+    read = [*kind.looked_at(wanted.src), *side, *([] if wanted.truth is None else [wanted.truth])]
+    if wanted.videos is not None:
+        read += [p for p in wanted.videos.rglob("*") if p.is_file()]
+    ledger = Ledger()
+    for reason, example in passed_over(wanted.src, read):
+        ledger.add("left out", reason, example)
+    report.lines += lines_of(kind.name if kind.gives == "cases" else "", ledger)
 
 
 class _Scratch:

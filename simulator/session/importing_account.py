@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from simulator.core.errors import InputError
 from simulator.core.files import read_text
 from simulator.sources.foreign import Ledger
 
-__all__ = ["ACCOUNT", "Line", "Report", "begin", "close", "lines_of", "write_new"]
+__all__ = ["ACCOUNT", "Line", "Report", "abandon", "begin", "close", "lines_of", "write_new"]
 
 ACCOUNT = "import.json"
 
@@ -70,6 +71,16 @@ def begin(file: Path, source: str) -> None:
         _write_account(file, source, None)
     elif _kept(file)["source"] != source:
         raise InputError(file.parent, "came from another source or other options; choose another place to import to")
+
+
+def abandon(out: Path) -> None:
+    """Take back what ``begin`` wrote, where nothing has come of it: a corrected import may go there."""
+    for file in (out / ACCOUNT, *out.glob(f"*/{ACCOUNT}")):
+        with suppress(OSError, InputError):
+            alone = all(p == file or p.name.startswith(".") for p in file.parent.iterdir())
+            if alone and _kept(file)["account"] is None:
+                file.unlink()
+                file.parent.rmdir()
 
 
 def close(file: Path, source: str, lines: list[Line], *, anew: bool) -> list[Line]:

@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from simulator.core.errors import InputError
+from simulator.core.names import free
 from simulator.core.types import SECOND
 from simulator.session import importing_account as account
 from simulator.session.import_session import Pictures, Stretch, write_session
@@ -37,28 +38,35 @@ def all_cases(found: Cases, into: Into, name: str, apart: Callable[[Path], None]
         report: gets what was done.
 
     Raises:
-        InputError: OUT holds another import; there is no case in the source; two have one name.
+        InputError: OUT holds something else.
     """
     source = into.digest(found.digest)
-    taken: set[str] = set()
+    names: set[str] = set()
     anew = False
     for case in found.each:
-        if case.name.casefold() in taken:
-            raise InputError(case.recording.source, "two cases have one name", value=case.name)
+        case.name = free(case.name, names)
         apart(into.out / case.name)
-        if not taken:
+        if not report.sessions:
+            _ensure_own(into.out)
             account.begin(into.out / ACCOUNT, source)
-        taken.add(case.name.casefold())
         anew |= _write(case, into)
         report.sessions.append(Path(case.name))
         report.scenarios.append(Path(case.name) / "scenario.yaml")
     lines = account.lines_of(name, found.ledger)
-    if not taken:
+    if not report.sessions:
         report.lines += lines
         return
     report.unchanged &= not anew
     report.notes[name] = dict(sorted(found.notes.items()))
     report.lines += account.close(into.out / ACCOUNT, source, lines, anew=anew)
+
+
+def _ensure_own(out: Path) -> None:
+    if not (out / ACCOUNT).exists() and any(not p.name.startswith(".") for p in out.iterdir()):
+        want = (
+            "it holds something else; ready scenarios get a folder of their own, so choose another place to import to"
+        )
+        raise InputError(out, want)
 
 
 def _write(case: Case, into: Into) -> bool:

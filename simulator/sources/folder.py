@@ -6,7 +6,7 @@ there is nothing of that kind, from a rate; which one it was is stated in the re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -30,7 +30,7 @@ from simulator.sources.foreign import (
 )
 from simulator.sources.formats import Account, Wanted
 
-__all__ = ["Times", "read", "recordings", "sniff"]
+__all__ = ["Times", "looked_at", "read", "recordings", "sniff"]
 
 _EXIF_TIME, _EXIF_PART = 36867, 37521  # DateTimeOriginal, SubsecTimeOriginal
 _EXIF_FOLDER = 0x8769
@@ -46,6 +46,17 @@ def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]:
     """The one recording of a folder, as a format of ``proact dataset import``."""
     name = wanted.user or plain(wanted.src.absolute().name)
     yield read(wanted.src, name, wanted.zone, times=wanted.times, rate_hz=wanted.rate_hz or 1.0)
+
+
+def looked_at(src: Path) -> Iterable[Path]:
+    """The pictures, and what is named like one."""
+    return _images(src)
+
+
+def _images(folder: Path) -> list[Path]:
+    """The pictures of a folder and those below it but hidden ones, such as the thumbnails that programs keep."""
+    found = (p for p in folder.rglob("*") if p.suffix.lower() in IMAGE_SUFFIXES and p.is_file())
+    return natural(p for p in found if not any(part.startswith(".") for part in p.relative_to(folder).parts))
 
 
 def read(folder: Path, user: str, zone: str, *, times: Times = "auto", rate_hz: float = 1.0) -> Foreign:
@@ -66,10 +77,14 @@ def read(folder: Path, user: str, zone: str, *, times: Times = "auto", rate_hz: 
         raise InputError(folder, "there is no such folder")
     if not rate_hz > 0:
         raise InputError("rate", "images a second, above 0", value=rate_hz)
-    files = natural(p for p in folder.rglob("*") if p.suffix.lower() in IMAGE_SUFFIXES and p.is_file())
-    if not files:
-        raise InputError(folder, "there is no image in this folder")
     ledger = Ledger()
+    found = _images(folder)
+    files = [file for file in found if not _moves(file)]
+    if not files:
+        n = f" but animated ones ({len(found)}); each is imported by itself, so name the file" if found else ""
+        raise InputError(folder, f"there is no image in this folder{n}")
+    for file in sorted(set(found) - set(files)):
+        ledger.add("left out", "animated pictures (import each by itself, with --format video)", file.name)
     kind, told = _told(folder, files, times)
     local = Local(zone, ledger)
     shots: list[Shot] = []
@@ -95,6 +110,15 @@ def read(folder: Path, user: str, zone: str, *, times: Times = "auto", rate_hz: 
         anchored=kind != "rate",
         notes={"times": kind if kind != "rate" else f"rate of {rate_hz:g} images a second"},
     )
+
+
+def _moves(file: Path) -> bool:
+    """Whether it is a film of several pictures, of which a session would show one."""
+    try:
+        with Image.open(file) as image:
+            return bool(getattr(image, "is_animated", False))
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning):
+        return False  # what is wrong with it is counted where it is taken
 
 
 _READERS: dict[str, Callable[[Path], Told]] = {}

@@ -1,11 +1,12 @@
 """The formats of other people's data that ``proact dataset import`` reads: one table, one line a format.
 
 The command, its ``auto``, ``proact list sources`` and the documentation all come from it. A new reader is a module with
-two functions and a line in ``FORMATS``::
+three functions and a line in ``FORMATS``::
 
     def sniff(src: Path) -> bool: ...                                             # by names and first bytes
     def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]: ...    # where it gives recordings
     def cases(wanted: Wanted) -> Cases: ...                                       # where it gives cases
+    def looked_at(src: Path) -> Iterable[Path]: ...                               # of a folder: the files it reads
 
 *Recordings* are what users did over time, one ``Foreign`` a user; they are cut into sessions and split by time into
 history and evaluation. *Cases* are ready scenarios (trajectories with profiles, questions about a video); nothing of
@@ -15,7 +16,7 @@ them is split.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -121,6 +122,11 @@ class Format:
         found: Cases = importlib.import_module(self.module).cases(wanted)
         return found
 
+    def looked_at(self, src: Path) -> Iterable[Path]:
+        """Of a folder the files that are read, or counted one by one; all others are counted as passed over."""
+        found: Iterable[Path] = importlib.import_module(self.module).looked_at(src)
+        return found
+
 
 FORMATS: dict[str, Format] = {
     format.name: format
@@ -157,7 +163,7 @@ def chosen(name: str, src: Path) -> Format:
     """The format of that name; for ``auto`` the first that recognises the source.
 
     Raises:
-        InputError: there is no such source, or ``auto`` and none recognises it.
+        InputError: there is no such source; ``auto``, and none recognises it, or it is a folder of several.
         UsageError: no such format.
     """
     if name != "auto" and name not in FORMATS:
@@ -169,4 +175,25 @@ def chosen(name: str, src: Path) -> Format:
     if found is None:
         other = _NOT_IMPORTED.get(src.suffix.lower(), "name it with --format")
         raise InputError(src, f"none of the known formats ({', '.join(FORMATS)}); {other}")
+    if name == "auto" and src.is_dir():
+        _ensure_one(src, found)
     return found
+
+
+def _ensure_one(src: Path, found: Format) -> None:
+    """Refuse a folder in which folders are of other formats than the one that was recognised.
+
+    Raises:
+        InputError: it names the folders and their formats.
+    """
+    inside: dict[str, Format] = {}
+    with told(src):
+        for child in sorted(p for p in src.iterdir() if p.is_dir() and not p.name.startswith(".")):
+            kind = next((f for f in FORMATS.values() if f.name != "folder" and f.sniff(child)), None)
+            if kind is not None:
+                inside[child.name] = kind
+    if any(kind.module != found.module for kind in inside.values()):
+        said = ", ".join(f"{name} ({kind.name})" for name, kind in inside.items())
+        raise InputError(
+            src, f"a folder of several sources, {said}: import each by itself, or say what it is (--format)"
+        )

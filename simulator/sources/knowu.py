@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ from simulator.sources.foreign import Foreign, ForeignEvent, Ledger, Shot
 from simulator.sources.formats import Account, Wanted
 from simulator.sources.loose_rows import digest_of, in_order, iso, json_files, load, start_of, words
 
-__all__ = ["profile_of", "recordings", "sniff"]
+__all__ = ["looked_at", "profile_of", "recordings", "sniff"]
 
 MINUTE_NS = 60 * SECOND
 LASTS_NS = 5 * MINUTE_NS
@@ -75,6 +75,14 @@ def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]:
             account(user, "left out", "log: it holds no entry that can be read", file.name)
             continue
         yield _recording(file, user, entries, ledger)
+
+
+def looked_at(src: Path) -> Iterable[Path]:
+    """The logs and their profiles."""
+    for log in json_files(src, _INSIDE):
+        yield log
+        if (profile := _profile(log, Ledger())[1]) is not None:
+            yield profile
 
 
 def _entries(raw: Any, file: Path, ledger: Ledger) -> list[_Entry]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from simulator.core.errors import InputError, UsageError, quote
 from simulator.core.faults import told
 from simulator.sources import lifetrace
-from simulator.sources.foreign import Foreign
+from simulator.sources.foreign import IMAGE_SUFFIXES, Foreign
 from simulator.sources.formats import Account, Wanted
 from simulator.sources.lifetrace_db import databases
 from simulator.sources.loose_rows import start_of
 
-__all__ = ["recordings", "sniff"]
+__all__ = ["looked_at", "recordings", "sniff"]
 
 _SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 
@@ -51,6 +51,13 @@ def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]:
             account(name, "left out", "database: it holds no screenshot and no event", file.name)
             continue
         yield foreign
+
+
+def looked_at(src: Path) -> Iterable[Path]:
+    """The databases with what SQLite keeps beside them, and all pictures, of which each recording keeps the account."""
+    for _, file in databases(src):
+        yield from (file.with_name(file.name + end) for end in ("", "-wal", "-shm", "-journal"))
+    yield from (p for p in src.rglob("*") if p.suffix.lower() in IMAGE_SUFFIXES and p.is_file())
 
 
 def _images_under(src: Path, file: Path) -> Path:

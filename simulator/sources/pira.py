@@ -9,20 +9,21 @@ list or text. Names of trajectories and profiles are kept to the letter for ``pr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import InputError, nearest
+from simulator.core.intentions import INTENTIONS, canonical
 from simulator.core.names import free, plain
 from simulator.core.types import SECOND
 from simulator.sources.foreign import IMAGE_SUFFIXES, Foreign, Ledger, Shot, natural
 from simulator.sources.formats import Case, Cases, Wanted
 from simulator.sources.loose_rows import load
 
-__all__ = ["cases", "profiles_of", "sniff", "truth_of"]
+__all__ = ["cases", "looked_at", "profiles_of", "sniff", "truth_of"]
 
 PROFILE_FILES = ("profile.json", "profiles.json")
 _WRAPPERS = ("profiles", "profile", "user_profiles", "personas")
@@ -70,7 +71,14 @@ def cases(wanted: Wanted) -> Cases:
         "truth": "none is published" if truth is None else f"as {wanted.truth.name} says" if wanted.truth else "",
         "times": f"rate of {wanted.rate_hz or 1.0:g} images a second: none are published",
     }
-    return Cases(whole.hexdigest(), ledger, _each(found, digests, truth, wanted, ledger), notes)
+    each = list(_each(found, digests, truth, wanted, ledger))  # a fault of the truth is told before anything is written
+    return Cases(whole.hexdigest(), ledger, iter(each), notes)
+
+
+def looked_at(src: Path) -> Iterable[Path]:
+    """The pictures and profiles of the trajectories."""
+    for folder in _found(src, Ledger()):
+        yield from (folder.profile, *folder.images)
 
 
 def _each(
@@ -81,7 +89,8 @@ def _each(
         try:
             profiles = profiles_of(load(folder.profile), folder.profile, ledger)
         except InputError as error:
-            ledger.add("left out", "trajectories whose profiles cannot be read", f"{folder.name}: {error.want}")
+            where = f"{folder.name}/{folder.profile.name}"
+            ledger.add("left out", "trajectories whose profiles cannot be read", f"{where}: {error.want}")
             continue
         ledger.add("kept", "trajectories", folder.name)
         ledger.add("kept", "samples (trajectory and profile)", n=len(profiles))
@@ -149,7 +158,7 @@ def truth_of(file: Path, trajectories: list[str]) -> dict[str, Intents]:
         trajectories: names that may stand in it.
 
     Raises:
-        InputError: not of that form; a trajectory that does not exist.
+        InputError: not of that form; a trajectory or a category that does not exist.
     """
     raw = load(file)
     if not isinstance(raw, dict):
@@ -160,11 +169,19 @@ def truth_of(file: Path, trajectories: list[str]) -> dict[str, Intents]:
         if not isinstance(by_profile, dict) or not all(isinstance(i, list) for i in by_profile.values()):
             raise InputError(file, "a mapping of profiles to lists of intents", field=name)
         for profile, intents in by_profile.items():
-            if not all(isinstance(i, dict) or (isinstance(i, str) and i.strip()) for i in intents):
-                raise InputError(
-                    file, "intents are texts, or mappings of text and intention", field=f"{name}.{profile}"
-                )
+            for intent in intents:
+                _ensure_intent(intent, file, f"{name}.{profile}")
     return raw
+
+
+def _ensure_intent(intent: Any, file: Path, field: str) -> None:
+    said = {"text": intent} if isinstance(intent, str) else intent
+    text = said.get("text") if isinstance(said, dict) else None
+    if not isinstance(text, str) or not text.strip() or not said.keys() <= {"text", "intention"}:
+        raise InputError(file, "intents are texts, or mappings of text and intention", field=field)
+    kind = said.get("intention")
+    if kind is not None and (not isinstance(kind, str) or canonical(kind) is None):
+        raise InputError(file, f"unknown intention; {nearest(str(kind), INTENTIONS)}", field=field, value=kind)
 
 
 # what lies on the disk
@@ -229,8 +246,10 @@ def profiles_of(raw: Any, where: Path | str, ledger: Ledger) -> dict[str, dict[s
         ledger: notes profiles that the file does not name.
 
     Raises:
-        InputError: nothing that could be a profile; two of one name.
+        InputError: nothing that could be a profile; one whose name is empty; two of one name.
     """
+    if isinstance(raw, dict) and any(not name.strip() for name in raw):
+        raise InputError(where, "a profile's name is empty")
     if isinstance(raw, dict):
         inner = next((raw[key] for key in raw if key.lower() in _WRAPPERS and isinstance(raw[key], dict | list)), None)
         if inner is not None and len([v for v in raw.values() if isinstance(v, dict | list)]) == 1:

@@ -12,7 +12,7 @@ Reward cases (``judge_cases``) are for testing a judge: observations, a proposal
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from simulator.sources.foreign import Foreign, ForeignEvent, Ledger, Shot
 from simulator.sources.formats import Case, Cases, Wanted
 from simulator.sources.loose_rows import digest_of, epoch_ns, in_order, json_files, load, start_of, words
 
-__all__ = ["CATEGORY", "JudgeCase", "Row", "cases", "judge_cases", "proposal_of", "sniff", "trace_rows"]
+__all__ = ["CATEGORY", "JudgeCase", "Row", "cases", "judge_cases", "looked_at", "proposal_of", "sniff", "trace_rows"]
 
 CATEGORY = "Uncategorized"
 """Proposals have words and no category; with one category in use, only *when* and the words are compared."""
@@ -85,6 +85,11 @@ def cases(wanted: Wanted) -> Cases:
         raise InputError(wanted.src, "there is no trace (a .json file with a list of observations) here")
     ledger = Ledger()
     return Cases(digest_of(files), ledger, _each(files, wanted, ledger), {"times": "as published, UTC"})
+
+
+def looked_at(src: Path) -> Iterable[Path]:
+    """The traces."""
+    return _files(src)
 
 
 def _files(src: Path) -> list[Path]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PureWindowsPath
@@ -28,7 +28,7 @@ from simulator.sources.formats import Case, Cases, Wanted
 from simulator.sources.loose_rows import digest_of, json_files, load, start_of, words
 from simulator.sources.video import frames
 
-__all__ = ["CATEGORY", "NO_PICTURES", "RULE", "cases", "clock_s", "sniff"]
+__all__ = ["CATEGORY", "NO_PICTURES", "RULE", "cases", "clock_s", "looked_at", "sniff"]
 
 CATEGORY = "Uncategorized"
 NO_PICTURES = "no pictures: the video was not given"
@@ -77,6 +77,11 @@ def cases(wanted: Wanted) -> Cases:
     notes = {"pictures": "from the videos" if wanted.videos else NO_PICTURES, "rule": RULE}
     digest = sha256("\n".join([digest_of(files), *_sizes(questions, wanted.videos)]).encode()).hexdigest()
     return Cases(digest, ledger, _each(questions, wanted, ledger, digest), notes)
+
+
+def looked_at(src: Path) -> Iterable[Path]:
+    """The files of questions."""
+    return json_files(src, _INSIDE)
 
 
 def _sizes(questions: Sequence[_Question], videos: Path | None) -> Iterator[str]:

@@ -7,7 +7,7 @@ held, so that memory stays the same for hours of video.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from simulator.sources.foreign import Foreign, Ledger, Shot
 from simulator.sources.formats import Account, Wanted
 from simulator.sources.video_frames import creation_ns, frames_of
 
-__all__ = ["Sample", "frames", "recordings", "samples", "sniff"]
+__all__ = ["Sample", "frames", "looked_at", "recordings", "samples", "sniff"]
 
 MOST = 1_000_000
 """Rows of one video: eleven days at one a second. More come of damaged times, or of a wrong rate."""
@@ -106,7 +106,7 @@ def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]:
     src, ledger = wanted.src, Ledger()
     if src.is_dir():
         n = sum(file.suffix.lower() in SUFFIXES for file in src.iterdir())
-        raise InputError(src, f"a folder ({n} videos and GIFs in it): each is imported by itself, so name the file")
+        raise InputError(src, f"a folder (videos and GIFs in it: {n}); each is imported by itself, so name the file")
     if not wanted.pictures:
         raise InputError(src, "a video is nothing but pictures: import it with --images copy")
     period = round(SECOND / (wanted.rate_hz or 1.0))
@@ -132,6 +132,12 @@ def recordings(wanted: Wanted, account: Account) -> Iterator[Foreign]:
         anchored=began is not None,
         notes=notes,
     )
+
+
+def looked_at(src: Path) -> Iterable[Path]:
+    """Nothing: no folder is imported."""
+    del src
+    return ()
 
 
 def _written(found: Iterator[Sample], into: Path) -> Iterator[tuple[int, Path]]:

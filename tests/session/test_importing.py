@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from simulator.core.errors import InputError, UsageError
+from simulator.core.lock import alone_in
 from simulator.core.types import SECOND
 from simulator.session.check import check
 from simulator.session.describe import describe
@@ -93,7 +94,9 @@ def test_a_participant_becomes_sessions_a_history_and_scenarios(tmp_path: Path) 
         header = reader.header
         assert (header.user, header.period_ns, header.zone, header.state) == ("p01", S, "Asia/Shanghai", "closed")
         assert header.utc_anchor_ns == 1_760_922_000 * S  # 09:00 in Shanghai is 01:00 UTC
-    assert describe(out / report.sessions[0])["events"]["assistance"] == 8, "the request that would begin at the cut is history"
+    assert describe(out / report.sessions[0])["events"]["assistance"] == 8, (
+        "the request that would begin at the cut is history"
+    )
 
 
 def test_the_scenarios_can_be_played_at_once_with_needs_and_labelled_history(tmp_path: Path) -> None:
@@ -324,3 +327,112 @@ def test_the_real_databases_import_check_and_play(tmp_path: Path) -> None:
     assert not play.truth.known
     assert play.segmentation == "app"
     assert [label for _, label in play.history] == [None] * 14, "nothing is known of needs, which is not the same as no"
+
+
+def _log(folder: Path, name: str = "ann") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [{"time": f"2026-01-0{d}T08:00:00+08:00", "action": "reads", "label": "signal"} for d in range(1, 6)]
+    (folder / f"{name}.json").write_text(json.dumps(rows))
+    return folder
+
+
+def _trace(folder: Path, name: str = "code_1") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    row = {"observation": {"time": "1717377997.0", "event": "types"}, "agent_response": {"candidate_task": ["help"]}}
+    (folder / f"{name}.json").write_text(json.dumps([row | {"task_status": True}]))
+    return folder
+
+
+def test_ready_scenarios_and_recordings_of_two_sources_never_share_a_folder(tmp_path: Path) -> None:
+    log, trace = _log(tmp_path / "log"), _trace(tmp_path / "trace")
+    for first, second in ((log, trace), (trace, log)):
+        out = tmp_path / f"out-{first.name}"
+        import_(first, out)
+        before = _files(out)
+        with pytest.raises(InputError, match="choose another place to import to"):
+            import_(second, out)
+        assert _files(out) == before
+        assert import_(first, out).unchanged
+
+
+def test_what_a_folder_holds_beside_what_is_read_is_counted(tmp_path: Path) -> None:
+    import os
+
+    src = tmp_path / "screens"
+    (src / ".thumbs").mkdir(parents=True)
+    for place in (src / "1.png", src / "2.png", src / ".thumbs" / "1.png"):
+        Image.new("RGB", (8, 6)).save(place)
+    (src / "snapshots.jsonl").write_text("{}")
+    os.mkfifo(src / "3.png")
+    (src / "far").symlink_to(tmp_path)
+    Image.new("L", (8, 6)).save(
+        src / "film.gif", save_all=True, append_images=[Image.new("L", (8, 6), 200)], duration=500
+    )
+    report = import_(src, tmp_path / "out", zone="UTC")
+    assert _count(report, "kept", "screenshots") == 2
+    left_out = {line.reason: line.count for line in report.lines if line.outcome == "left out"}
+    assert left_out == {
+        "animated pictures (import each by itself, with --format video)": 1,
+        "hidden files": 1,
+        "links to folders, which are not followed": 1,
+        "other files, which this format does not read (.jsonl)": 1,
+        "pipes, sockets, devices and links that lead nowhere": 1,
+    }
+
+
+def test_a_folder_of_films_alone_holds_no_image(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    more = [Image.new("L", (8, 6), 200)]
+    Image.new("L", (8, 6)).save(tmp_path / "src" / "film.gif", save_all=True, append_images=more, duration=500)
+    with pytest.raises(InputError, match="no image in this folder but animated ones"):
+        import_(tmp_path / "src", tmp_path / "out", zone="UTC")
+
+
+def test_a_folder_of_several_sources_is_told_apart(tmp_path: Path) -> None:
+    _participant(tmp_path / "all" / "p01", pictures=False)
+    _log(tmp_path / "all" / "logs")
+    with pytest.raises(InputError, match=r"several sources, logs \(knowu\), p01 \(lifetrace\): import each by itself"):
+        import_(tmp_path / "all", tmp_path / "out", zone="UTC")
+    report = import_(tmp_path / "all", tmp_path / "out", zone="UTC", format="lifetrace")
+    assert _count(report, "left out", "does not read (.json)") == 1
+
+
+def test_names_that_become_the_same_are_numbered(tmp_path: Path) -> None:
+    for name in ("code 1", "code-1"):
+        _trace(tmp_path / "traces", name)
+        _log(tmp_path / "logs", name)
+    report = import_(tmp_path / "traces", tmp_path / "out")
+    assert [p.as_posix() for p in report.sessions] == ["code-1", "code-1-2"]
+    assert len({p.parts[0] for p in import_(tmp_path / "logs", tmp_path / "logs-out").sessions}) == 2
+
+
+def test_a_zone_that_is_none_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'Mars/X': an IANA name is wanted"):
+        import_(_trace(tmp_path / "src"), tmp_path / "out", zone="Mars/X")
+    assert not (tmp_path / "out").exists()
+    import_(tmp_path / "src", tmp_path / "out", zone="UTC")
+
+
+def test_an_import_that_failed_leaves_the_way_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import errno
+
+    from simulator.session import importing_cases, importing_user
+
+    def full(*_: object) -> bool:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for src in (_trace(tmp_path / "trace"), _log(tmp_path / "log")):
+        with monkeypatch.context() as patch:
+            patch.setattr(importing_cases, "write_session", full)
+            patch.setattr(importing_user, "write_session", full)
+            with pytest.raises(UsageError, match=r"/out: there is no room left on the disk"):
+                import_(src, tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+
+def test_two_imports_at_once_into_one_folder_and_a_file_there_are_refused(tmp_path: Path) -> None:
+    with alone_in(tmp_path / "out"), pytest.raises(UsageError, match="another proact is writing there"):
+        import_(_trace(tmp_path / "src"), tmp_path / "out")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError, match=r"file: no folder can be made there \(a file lies there\)"):
+        import_(tmp_path / "src", tmp_path / "file")

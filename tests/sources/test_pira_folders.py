@@ -299,3 +299,33 @@ def test_the_agents_of_the_paper_play_imported_trajectories(agent: str, url: str
     assert (found.missing, found.odd, found.n_samples) == ([], [], 3)
     if model is not None:
         assert found.intents == {"traj_1": {name: ["find a train"] for name in PROFILES}}
+
+
+def test_a_truth_with_a_category_that_is_none_is_refused_before_anything_is_written(
+    trajectories: Path, tmp_path: Path
+) -> None:
+    said = {"traj_1": {name: [] for name in PROFILES}}
+    said["traj_1"]["Profile_A"] = [{"text": "book a train", "intention": "Travel"}]  # type: ignore[list-item]
+    truth = tmp_path / "truth.json"
+    truth.write_text(json.dumps(said), encoding="utf-8")
+    with pytest.raises(InputError, match=r"truth.json: traj_1.Profile_A: 'Travel': unknown intention"):
+        import_(trajectories, tmp_path / "out", truth=truth)
+    truth.write_text(json.dumps({"traj_10": {"Profile_A": []}}), encoding="utf-8")
+    with pytest.raises(InputError, match="no list of intents"):
+        import_(trajectories, tmp_path / "out", truth=truth)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("profiles", "said"),
+    [
+        ('{"": {"age": 1}, "Profile_B": "x"}', "name is empty"),
+        ("null", "profiles by name"),
+        ('{"Profile_A": ', "not JSON"),
+    ],
+)
+def test_a_profile_file_with_a_fault_is_named_with_the_reason(tmp_path: Path, profiles: str, said: str) -> None:
+    folder = _folder(tmp_path / "trajs", "traj_1", 2, profiles=None)
+    (folder / "profile.json").write_text(profiles, encoding="utf-8")
+    with pytest.raises(InputError, match=rf"cannot be read \(traj_1/profile.json: .*{said}"):
+        import_(tmp_path / "trajs", tmp_path / "out", format="pira")

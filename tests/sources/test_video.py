@@ -250,7 +250,7 @@ def test_a_gif_that_claims_more_than_any_screen_is_refused(tmp_path: Path) -> No
 
 def test_a_folder_is_no_video(tmp_path: Path) -> None:
     (tmp_path / "a.gif").write_bytes(b"GIF89a")
-    with pytest.raises(InputError, match=r"a folder \(1 videos and GIFs in it\)"):
+    with pytest.raises(InputError, match=r"a folder \(videos and GIFs in it: 1\)"):
         import_(tmp_path, tmp_path.parent / "out", format="video")
 
 
