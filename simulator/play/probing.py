@@ -20,7 +20,7 @@ from simulator.session.truth import Truth
 from simulator.timing.audit import percentile
 from simulator.timing.clock import pause, real_ns
 
-__all__ = ["K", "Probed", "probe"]
+__all__ = ["K", "Probed", "probe", "stored_bytes"]
 
 K = 5
 _VISIBLE_UNITS, _VISIBLE_WAIT_NS, _POLL_NS = 4, SECOND, 5 * MS
@@ -107,7 +107,7 @@ async def probe(plan: UnitPlan, play: Play, into: Probed, *, nth: int = 0) -> No
             await _how_soon(memory, plan, into)
         into.events += len(known)
         _sum(memory, into)
-        size = _stored(memory)
+        size = stored_bytes(memory)
         into.size = size if into.size is None or size is None else into.size + size
     finally:
         close = trait(memory, "close")
@@ -216,7 +216,8 @@ async def _timed(call: Callable[..., Awaitable[Any]], *given: Any, into: list[in
     return found
 
 
-def _stored(memory: Any) -> int | None:
+def stored_bytes(memory: Any) -> int | None:
+    """How large a memory is when it is saved; None for one that cannot be."""
     save = trait(memory, "save")
     if save is None:
         return None
