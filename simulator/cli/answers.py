@@ -101,7 +101,11 @@ def _verdicts(
     from simulator.sources.stored_answers import observed, read_judgements
 
     if file is not None:
-        return f"as given in {file.name}", read_judgements(file, stored.ledger)
+        given = read_judgements(file, stored.ledger)
+        there = {key for name in stored.answers for key, _ in stored.of(name, None)}
+        n = sum(key not in there for key in given)
+        stored.ledger.add("left out", "verdicts of answers that are not counted (no such model, trace or index)", n=n)
+        return f"as given in {file.name}", given
     if model is None:
         return None, None
     from simulator.annotate.proposals import Proposal

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, counted, facts, plain
 from simulator.core.errors import Exit, InputError, UsageError
+from simulator.core.folders import ensure_apart
 
 if TYPE_CHECKING:
     from simulator.session.describe_parts import Part
@@ -50,6 +51,11 @@ def describe(
     """
     if not paths:
         raise UsageError("name a session, a scenario, an event table, or a folder of many")
+    if window != "5min" and not pictures:
+        raise UsageError("--window belongs to --pictures")
+    if figures is not None:
+        for path in paths:
+            ensure_apart(path, figures)
     voice = Voice(as_json=json)
     found = _Found(voice, timezone)
     for path in paths:

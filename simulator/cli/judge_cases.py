@@ -93,7 +93,7 @@ def _given(path: Path, cases: Sequence[JudgeCase]) -> list[bool | None]:
     from simulator.sources.stored_answers import verdict_of
 
     known: dict[str, bool] = {}
-    for number, row in json_lines(path):
+    for number, row in json_lines(path, keys_once=True):
         line, verdict = (row.get("line"), verdict_of(row.get("judgement"))) if isinstance(row, dict) else (None, None)
         if type(line) is not int or verdict is None:
             want = '{"line": 1, "judgement": "accepted" or "rejected"} is wanted'
@@ -131,6 +131,7 @@ def _say(voice: Voice, rows: Sequence[Mapping[str, Any]], cases: Sequence[JudgeC
     voice.say(table(heads, [[row[c] for c in columns] for row in rows], 1))
     voice.say(plain(""))
     kinds = sorted({case.category for case in cases})
-    voice.say(table(("agreement", *kinds), [[row["judge"], *(row["agreement"][k] for k in kinds)] for row in rows], 1))
+    broken = [kind.replace("-", "-\n") for kind in kinds]  # else the longest would break in mid-word on 80 columns
+    voice.say(table(("agreement", *broken), [[row["judge"], *(row["agreement"][k] for k in kinds)] for row in rows], 1))
     n = sum(case.valid for case in cases)
     voice.say(plain(f"{len(cases)} cases, {n} accepted by most of the people asked"))

@@ -51,13 +51,13 @@ def load(path: Path) -> Any:
 
 
 def parse(text: str, where: Path | str) -> Any:
-    """What a JSON text holds; NaN and infinities are refused. Half characters stay: see ``words``.
+    """What a JSON text holds; NaN, infinities and keys given twice are refused. Half characters stay: see ``words``.
 
     Raises:
         InputError: it is not JSON, or nested too deeply.
     """
     try:
-        found = json.loads(text, parse_constant=_refuse)
+        found = json.loads(text, parse_constant=_refuse, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise InputError(where, f"not JSON (line {error.lineno}: {error.msg})") from None
     except RecursionError as error:
@@ -65,6 +65,13 @@ def parse(text: str, where: Path | str) -> Any:
     except ValueError as error:
         raise InputError(where, f"not JSON ({str(error)[:60]})") from None
     return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key is given twice")  # of two times, which is right?
+    return made
 
 
 def _refuse(word: str) -> None:

@@ -218,7 +218,7 @@ def judge_cases(path: Path, ledger: Ledger) -> list[JudgeCase]:
         InputError: it cannot be read, a line is not JSON, or no line is a case.
     """
     out: list[JudgeCase] = []
-    for number, raw in json_lines(path):
+    for number, raw in json_lines(path, keys_once=True):
         where = f"line {number}"
         case = _judge_case(raw, where)
         if case is None:

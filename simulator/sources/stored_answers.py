@@ -96,7 +96,10 @@ def read_answers(src: Path) -> Stored:
             continue
         traces[file] = tuple(_answer(row, f"{model}/{file}[{i}]", stored.ledger) for i, row in enumerate(raw))
     if not stored.answers:
-        raise InputError(src, "there are no stored answers (lists with agent_response) in it")
+        first = {reason: said[0] for (_, reason), said in stored.ledger.examples.items() if said}
+        why = "; ".join(f"{n} {why}: {first.get(why, '-')}" for why, n in stored.ledger.of("left out").items())
+        said = f" ({why})" if why else ""
+        raise InputError(src, f"there are no stored answers (lists with agent_response) in it{said}")
     stored.answers = {model: stored.answers[model] for model in sorted(stored.answers)}
     return stored
 
@@ -187,8 +190,10 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> byte
     try:
         with archive.open(info) as stream:
             content = stream.read(most + 1)
-    except (zipfile.BadZipFile, ZlibError, NotImplementedError, RuntimeError, EOFError, ValueError, OSError):
-        return "that are damaged"
+    except NotImplementedError:
+        return "that are packed by a method which is not known here"
+    except (zipfile.BadZipFile, ZlibError, RuntimeError, EOFError, ValueError, OSError) as error:
+        return "that are damaged (checksum)" if "CRC" in str(error) else "that are damaged"
     return content if len(content) <= most else _TOO_LARGE
 
 
@@ -219,7 +224,7 @@ def read_judgements(path: Path, ledger: Ledger) -> dict[Key, bool]:
         InputError: a line that is not of this form; two lines that say different things of one answer.
     """
     out: dict[Key, bool] = {}
-    for number, row in json_lines(path):
+    for number, row in json_lines(path, keys_once=True):
         where = f"{path}, line {number}"
         said: Mapping[str, Any] = row if isinstance(row, dict) else {}
         model, file, index = said.get("model"), said.get("file"), said.get("index")

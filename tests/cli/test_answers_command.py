@@ -177,6 +177,25 @@ def test_a_judge_is_scored_against_people_beside_judges_that_look_at_nothing(
     assert "4 cases, 2 accepted" in capsys.readouterr().out
 
 
+def test_no_heading_breaks_in_mid_word_on_80_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = ("Correct-Detection", "False-Alarm", "Correct-Rejection", "Missed-Need")
+    rows = [_case(True, "Help", kind) for kind in kinds]
+    (tmp_path / "cases.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    monkeypatch.setenv("COLUMNS", "80")
+    assert _call(["dataset", "judge-cases", str(tmp_path / "cases.jsonl")]) == 0
+    said = capsys.readouterr().out.split()
+    assert {"Detection", "Rejection", "Alarm", "Need"} <= set(said)
+
+
+def test_verdicts_of_answers_that_are_not_there_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = _verdicts(tmp_path / "v.jsonl", ("m", "code_1.json", 0, True), ("m", "code_1.json", 99, True))
+    assert _call(["dataset", "answers", str(_archive(tmp_path)), "--judgements", str(said), "--json"]) == 0
+    account = {r["reason"]: r["count"] for r in _records(capsys) if r["event"] == "account"}
+    assert account["verdicts of answers that are not counted (no such model, trace or index)"] == 1
+
+
 @pytest.mark.parametrize("line", ['{"line": true, "judgement": "accepted"}', "[]", '{"line": 1}', "{"])
 def test_verdicts_on_cases_of_another_form_are_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str

@@ -224,6 +224,15 @@ def test_the_command_pools_by_user_and_in_all(tmp_path: Path, capsys: pytest.Cap
     assert said[-2]["events"] == said[2]["events"] + said[3]["events"] == 6
 
 
+def test_options_that_would_be_passed_over_and_figures_inside_a_source_are_refused(tmp_path: Path) -> None:
+    session(tmp_path / "c" / "a")
+    with pytest.raises(UsageError, match="--window belongs to --pictures"):
+        describe([tmp_path / "c"], window="nan")
+    with pytest.raises(UsageError, match="must lie apart"):
+        describe([tmp_path / "c"], figures=tmp_path / "c" / "figures")
+    assert [p.name for p in (tmp_path / "c").iterdir()] == ["a"]
+
+
 def test_a_session_that_two_scenarios_play_is_read_once_and_pooled_for_each_user(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

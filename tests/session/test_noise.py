@@ -367,6 +367,11 @@ def test_what_cannot_be_made_is_refused(world: Path, tmp_path: Path) -> None:
     (tmp_path / "full" / "x").touch()
     with pytest.raises(UsageError, match="not empty"):
         _made(world, tmp_path / "full")
+    for inside in (world / "base" / "twins", world):
+        with pytest.raises(UsageError, match="must lie apart"):
+            twins(world / "base", inside, Options(kinds=("idle",)))
+    with pytest.raises(UsageError, match="must lie apart"):
+        _made(world, world / "donor" / "twins")
     open_ = Writer(tmp_path / "open")
     open_.add(tick=0, captured_ns=0)
     with pytest.raises(InputError, match="not closed"):

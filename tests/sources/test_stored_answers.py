@@ -114,7 +114,7 @@ def test_a_member_that_lies_of_its_size_or_is_damaged_or_encrypted_is_counted(tm
         archive.writestr("m/b.json", json.dumps(_trace(["bbbb"])))
     raw = whole.getvalue()
     (tmp_path / "torn.zip").write_bytes(raw.replace(b"aaaa", b"cccc", 1))
-    assert _left_out(read_answers(tmp_path / "torn.zip").ledger) == {"members that are damaged": 1}
+    assert _left_out(read_answers(tmp_path / "torn.zip").ledger) == {"members that are damaged (checksum)": 1}
     locked = bytearray(raw)
     at = locked.index(b"PK\x01\x02")
     locked[at + 8] |= 1  # the flag of the first member in the directory
@@ -123,6 +123,23 @@ def test_a_member_that_lies_of_its_size_or_is_damaged_or_encrypted_is_counted(tm
     (tmp_path / "cut.zip").write_bytes(raw[:60])
     with pytest.raises(InputError, match="not a zip archive"):
         read_answers(tmp_path / "cut.zip")
+
+
+def test_an_archive_of_which_nothing_can_be_read_says_why(tmp_path: Path) -> None:
+    raw = bytearray(_zip(tmp_path / "t.zip", {"m/a.json": _trace(["a"])}).read_bytes())
+    raw[raw.index(b"PK\x01\x02") + 8] |= 1
+    (tmp_path / "t.zip").write_bytes(bytes(raw))
+    with pytest.raises(InputError, match=r"no stored answers .*\(1 members that are encrypted: a.json\)"):
+        read_answers(tmp_path / "t.zip")
+
+
+def test_a_time_that_is_given_twice_is_no_time(tmp_path: Path) -> None:
+    twice = '[{"observation": {"time": "1", "time": "9", "event": "x"}, "agent_response": []}]'
+    with pytest.raises(InputError, match=r"1 members that are not JSON: a.json: not JSON \(a key is given twice\)"):
+        read_answers(_zip(tmp_path / "t.zip", {"m/a.json": twice}))
+    (tmp_path / "v.jsonl").write_text('{"model": "m", "file": "a", "index": 0, "index": 1, "judgement": "accepted"}')
+    with pytest.raises(InputError, match=r"line 1: not JSON \(a key is given twice\)"):
+        read_judgements(tmp_path / "v.jsonl", Ledger())
 
 
 def test_a_folder_and_a_single_trace_are_read_too(tmp_path: Path) -> None:

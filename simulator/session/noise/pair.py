@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import InputError, UsageError, quote
-from simulator.core.faults import told
-from simulator.core.folders import is_vacant, whole_folder
+from simulator.core.faults import told, writing
+from simulator.core.folders import ensure_apart, is_vacant, whole_folder
 from simulator.core.names import free
 from simulator.session.check import check
 from simulator.session.noise.copying import Copy
@@ -73,8 +73,10 @@ def twins(path: Path, out: Path, options: Options, donors: Sequence[Path] = ()) 
 
     Raises:
         InputError: a scenario or session with a fault.
-        UsageError: ``out`` holds something; no donor has rows of a kind that is wanted.
+        UsageError: ``out`` holds something, or lies in a source; no donor has rows of a kind that is wanted.
     """
+    for source in (path, *donors):
+        ensure_apart(source, out)
     if not is_vacant(out):
         raise UsageError(f"{quote(out)} is not empty: twins need a folder of their own")
     found = _grouped(path)
@@ -83,7 +85,7 @@ def twins(path: Path, out: Path, options: Options, donors: Sequence[Path] = ()) 
         told_of = []
         made = []
         for name, group in found.items():
-            with told(group[0].where):
+            with told(group[0].where), writing(out):
                 pair, account = _Pair(name, group, options, giving).write(part)
             made.append(pair)
             told_of.append(account)
