@@ -20,6 +20,7 @@ from memory.adapters.counted import Counted
 from memory.adapters.documents import Document, DocumentMemory
 from memory.base import memories
 from simulator.core.errors import UsageError
+from simulator.core.extras import install_extra
 from simulator.core.protocols import Embedder
 
 __all__ = ["Mem0Memory"]
@@ -98,7 +99,9 @@ def _library(folder: str) -> Any:
     try:
         mem0, telemetry = import_module("mem0"), import_module("mem0.memory.telemetry")
     except ImportError as error:
-        raise UsageError('memory mem0 needs the extra mem0: pip install "proact[mem0]"') from error
+        raise UsageError(
+            f"memory mem0 needs the package mem0ai, which is not installed: {install_extra('mem0')}"
+        ) from error
     if telemetry.MEM0_TELEMETRY:
         raise UsageError("memory mem0: mem0 was imported before with its telemetry on; set MEM0_TELEMETRY=False")
     return mem0

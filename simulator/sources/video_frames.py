@@ -13,6 +13,7 @@ from PIL import Image, UnidentifiedImageError
 
 from simulator.core.calendar import to_utc_ns
 from simulator.core.errors import InputError, UsageError
+from simulator.core.extras import install_extra
 from simulator.core.types import MS, SECOND
 from simulator.screen.pixels import MAX_PIXELS, TooLarge
 from simulator.sources.foreign import Ledger
@@ -85,7 +86,7 @@ def _library() -> Any:
     try:
         import av
     except ImportError as error:
-        raise UsageError("videos are read with PyAV: install it with `pip install 'proact[video]'`") from error
+        raise UsageError(f"videos are read with PyAV, which is not installed: {install_extra('video')}") from error
     av.logging.set_level(None)
     return av
 

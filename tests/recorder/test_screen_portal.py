@@ -278,7 +278,7 @@ def test_what_the_portal_needs_and_is_not_here_is_told(desk: PortalDesk, monkeyp
     assert callable(choose(portal=True, env=desk.env))
     assert desk.count("Start") == 0  # no dialog before the screen is opened
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "proact[portal]" in refusal(desk.env)
+    assert "[portal]" in refusal(desk.env)
 
 
 def test_a_bus_without_a_portal_is_a_lost_display() -> None:

