@@ -3,7 +3,7 @@ PY := .venv/bin/python
 
 setup: ## a virtual environment with everything that development needs
 	python3 -m venv --without-pip .venv
-	python3 -m pip --python $(PY) install -q -c requirements.lock -e '.[dev]'
+	python3 -m pip --python $(PY) install -q -c requirements.lock pip -e '.[dev]'
 
 check: ## what the gate does
 	bash .ci/run
