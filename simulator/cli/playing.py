@@ -196,7 +196,7 @@ class _Teller(Watcher):
         self._voice.record("launch", run=str(folder.path), units=n, to_play=len(missing))
         if not missing:
             self._voice.tell(f"{folder.path}: all of it was played before; --again plays it anew")
-        for sentence in _unbalanced(folder.plans):
+        for sentence in (*_without_intents(folder.plans), *_unbalanced(folder.plans)):
             self._voice.tell(sentence, "yellow")
         self._progress = Progress(self._voice.progress, n, n - len(missing))
         self._progress.__enter__()
@@ -227,6 +227,14 @@ class _Teller(Watcher):
             in_use = nearest(word, plan.intentions)
             said = "which is not in use and never right (counted as unknown_intention)"
             self._voice.tell(f"the agent offers the intention {quote(word)}, {said}; {in_use}", "yellow")
+
+
+def _without_intents(plans: Sequence[UnitPlan]) -> list[str]:
+    """A sentence where nothing of a run of trajectories can be scored: told before an hour is spent on it."""
+    if not plans or plans[0].settings.protocol != "trajectory" or any(p.truth.intents is not None for p in plans):
+        return []
+    want = "scenarios for it state truth.intents, as scenarios/desktop/trajectory.yaml does"
+    return [f"no session states intents, so protocol trajectory gives latency only; {want}"]
 
 
 def _unbalanced(plans: Sequence[UnitPlan]) -> list[str]:
