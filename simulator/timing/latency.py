@@ -204,7 +204,8 @@ def parse_latency(text: str) -> Fixed | Profile | Token | Replayed:
         raise UsageError(f"latency {quote(text)}: {error}") from error
     if kind == "profile":
         if rest not in PROFILES:
-            raise UsageError(f"latency {quote(text)}: no such profile; {nearest(rest, PROFILES)}")
+            own = f"no such profile; {nearest(rest, PROFILES)}; a length of your own is fixed:8s"
+            raise UsageError(f"latency {quote(text)}: {own}")
         return PROFILES[rest]
     if text == "cassette":
         return Replayed()

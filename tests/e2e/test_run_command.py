@@ -119,6 +119,13 @@ def test_the_other_protocols_play_the_session_that_comes_along(proact: Any, prot
     assert ("to compare with" in done.err) == (protocol == "moments")
 
 
+def test_a_run_in_which_nothing_can_be_scored_says_so_before_it_plays(proact: Any, scenario: Path) -> None:
+    done = proact("run", scenario, "--agent", "silent", "--memory", "none", "--protocol", "trajectory", "--out", "o")
+    assert done.code == 0, done.err
+    told = done.err.index("no session states intents, so protocol trajectory gives latency only")
+    assert "trajectory.yaml" in done.err[told:]
+
+
 def test_a_journal_gives_the_same_log_but_for_the_clock(
     proact: Any, scenario: Path, tmp_path: Path, agents: None
 ) -> None:

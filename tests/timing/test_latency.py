@@ -67,6 +67,11 @@ def test_other_times_in_the_same_folder_are_another_model() -> None:
     assert Empirical("run", (1, 2), ()).text == Empirical("run", (1, 2), ()).text
 
 
+def test_a_profile_of_any_length_is_told_what_takes_one() -> None:
+    with pytest.raises(UsageError, match=r"'profile:8s': no such profile.*a length of your own is fixed:8s"):
+        parse_latency("profile:8s")
+
+
 @pytest.mark.parametrize(
     "text",
     ["fixed:", "fixed:1", "fixed:-1s", "fixed:1s+", "fixed:0.1ns", "token:rtt", "token:rtt=1", "token:x=1s",
