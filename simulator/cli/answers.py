@@ -21,6 +21,7 @@ from simulator.cli.proposing import (
 from simulator.cli.speak import Voice, counted, plain
 from simulator.core.errors import Exit, UsageError
 from simulator.core.faults import told
+from simulator.core.folders import ensure_apart
 
 if TYPE_CHECKING:
     from simulator.sources.stored_answers import Key, Split, Stored
@@ -60,6 +61,8 @@ def answers(
         raise UsageError("verdicts come from --judgements or from --judge-model, not from both")
     from simulator.sources.stored_answers import read_answers, read_splits
 
+    if kept is not None:
+        ensure_apart(file, kept)
     voice = Voice(as_json=json)
     with told(file):
         stored = read_answers(file)

@@ -19,6 +19,7 @@ from simulator.cli.proposing import (
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, InputError, UsageError
 from simulator.core.faults import told
+from simulator.core.folders import ensure_apart
 
 if TYPE_CHECKING:
     from simulator.sources.proactivebench import JudgeCase
@@ -53,6 +54,8 @@ def judge_cases(
     from simulator.sources.foreign import Ledger
     from simulator.sources.proactivebench import judge_cases as read
 
+    if kept is not None:
+        ensure_apart(file, kept)
     voice = Voice(as_json=json)
     ledger = Ledger()
     with told(file):

@@ -189,6 +189,17 @@ def test_no_heading_breaks_in_mid_word_on_80_columns(
     assert {"Detection", "Rejection", "Alarm", "Need"} <= set(said)
 
 
+@pytest.mark.parametrize("command", ["answers", "judge-cases"])
+def test_verdicts_are_not_kept_in_what_is_only_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    file = _archive(tmp_path) if command == "answers" else _cases(tmp_path)
+    before = file.read_bytes()
+    assert _call(["dataset", command, str(file), "--judge-model", "m", "--kept", str(file)]) == 2
+    assert "must lie apart" in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
 def test_verdicts_of_answers_that_are_not_there_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = _verdicts(tmp_path / "v.jsonl", ("m", "code_1.json", 0, True), ("m", "code_1.json", 99, True))
     assert _call(["dataset", "answers", str(_archive(tmp_path)), "--judgements", str(said), "--json"]) == 0
