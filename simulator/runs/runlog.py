@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from simulator.core.errors import InputError
+from simulator.runs.logcheck import ensure_possible, ensure_words
 from simulator.runs.records import Flag, Ints, Kind, RunLog
 from simulator.runs.reported import Reported
 
@@ -147,6 +148,7 @@ class _Columns:
             self.parts.append(np.concatenate((stamps.T, np.array([flags, kinds], np.int64))))
             self.full.update(zip(map(_seq, decisions), decisions, strict=True))
             self.reported.add(decisions)
+            ensure_words(decisions)
         if len(decisions) == len(records):
             return
         blocks = []
@@ -200,7 +202,7 @@ def _batches(path: Path) -> Iterator[tuple[int, list[dict[str, Any]], bool]]:
             first = 1
             while lines := file.readlines(_BATCH):
                 try:
-                    records = json.loads(b"[" + b",".join(lines) + b"]")
+                    records = json.loads(b"[" + b",".join(lines) + b"]", parse_constant=_no_number)
                     if len(records) != len(lines) or not lines[-1].endswith(b"\n"):
                         raise ValueError("not a whole record a line")
                     if not all(type(record) is dict for record in records):
@@ -217,12 +219,16 @@ def _batches(path: Path) -> Iterator[tuple[int, list[dict[str, Any]], bool]]:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
 
 
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number")
+
+
 def _one_by_one(path: Path, first: int, lines: list[bytes], at_end: bool) -> tuple[list[dict[str, Any]], bool]:
     """The records of lines of which one is broken, and whether that is the file's last, a torn one."""
     records: list[dict[str, Any]] = []
     for n, line in enumerate(lines, first):
         try:
-            record = json.loads(line)
+            record = json.loads(line, parse_constant=_no_number)
             if not line.endswith(b"\n") or not isinstance(record, dict):
                 raise ValueError("not a whole record")
         except ValueError as error:
@@ -323,7 +329,7 @@ def read(path: Path) -> RunLog:
     """Read a log as columns; a million silences take about 90 MB.
 
     Raises:
-        InputError: not a run log, a newer schema, or a broken line before the last.
+        InputError: not a run log, a newer schema, a broken line before the last, or what cannot have been.
     """
     header = read_header(path)
     columns, torn = _Columns(), False
@@ -332,16 +338,18 @@ def read(path: Path) -> RunLog:
             torn = torn or ends_torn
             try:
                 columns.add(records)
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, AttributeError):
                 _say_which(path, first, records)
                 raise
     table = columns.sorted()
     seq, snapshot, captured, content, released, started, actionable, dropped = map(np.ascontiguousarray, table[:8])
     flags, kind = table[8].astype(np.uint8), table[9].astype(np.uint8)
-    return RunLog(
+    log = RunLog(
         header, seq, snapshot, captured, content, released, started, actionable, dropped, kind, flags,
         columns.full, columns.writes, columns.end, torn, columns.reported,
     )  # fmt: skip
+    ensure_possible(path, log)
+    return log
 
 
 def _say_which(path: Path, first: int, records: list[dict[str, Any]]) -> None:
@@ -351,5 +359,5 @@ def _say_which(path: Path, first: int, records: list[dict[str, Any]]) -> None:
             _Columns().add([record])
         except _NoStamp as error:
             raise InputError(f"{path}, line {n}", "holds a stamp that is not an integer of 64 bits") from error
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{path}, line {n}", f"not a record of schema {SCHEMA} ({error})") from error

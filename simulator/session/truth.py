@@ -7,13 +7,13 @@ Truth is kept apart from the snapshots so that nothing of it can reach an agent;
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
-from simulator.core.errors import InputError
+from simulator.core.errors import InputError, quote
 from simulator.core.files import read_text
 from simulator.core.types import SECOND
 
@@ -182,12 +182,12 @@ def read(path: Path) -> Truth:
     """Read ``truth.json``.
 
     Raises:
-        InputError: not a truth file of this version.
+        InputError: not a truth file of this version, or it holds what cannot be.
     """
     if not path.is_file():
         raise InputError(path, "there is no such file: the truth that the unit was played with")
     try:
-        raw: dict[str, Any] = json.loads(read_text(path))
+        raw: dict[str, Any] = json.loads(read_text(path), parse_constant=_no_number)
         intents = raw.pop("intents")
         made: dict[str, Any] = {
             "opportunities": tuple(Opportunity(**o) for o in raw.pop("opportunities")),
@@ -197,6 +197,63 @@ def read(path: Path) -> Truth:
             "acts_ns": tuple(raw.pop("acts_ns")),
             "intents": None if intents is None else {k: tuple(Intent(**i) for i in v) for k, v in intents.items()},
         }
-        return Truth(**raw, **made)
-    except (ValueError, KeyError, TypeError) as error:
+        found = Truth(**raw, **made)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(path, f"not a truth file that this version reads ({error})") from error
+    for field, fits, want in _rules(found):
+        if not fits:
+            raise InputError(path, f"{want} is wanted", field=field)
+    return found
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no number")
+
+
+_Rule = tuple[str, bool, str]
+"""A field, whether what it holds fits, and what would."""
+
+
+def _rules(truth: Truth) -> Iterator[_Rule]:
+    """What holds of every truth that was written here: read back, it may have been edited."""
+    for name in ("session", "user", "rule"):
+        yield name, type(getattr(truth, name)) is str, "a text"
+    yield "known", type(truth.known) is bool, "true or false"
+    yield "end_ns", _whole(truth.end_ns), "an instant"
+    yield "period_ns", _whole(truth.period_ns) and truth.period_ns > 0, "a length of time"
+    yield "acts_ns", all(map(_whole, truth.acts_ns)), "a list of instants"
+    for n, need in enumerate(truth.opportunities):
+        yield from ((f"opportunities[{n}].{field}", fits, want) for field, fits, want in _of_need(need))
+    spans: dict[str, Sequence[Assist | Gap]] = {"assists": truth.assists, "gaps": truth.gaps}
+    for name, found in spans.items():
+        for n, span in enumerate(found):
+            fits = _instant(span.start_ns) and _instant(span.end_ns) and span.start_ns <= span.end_ns
+            yield f"{name}[{n}]", fits, "a start and an end after it"
+    for n, moment in enumerate(truth.moments):
+        yield f"moments[{n}].t_ns", _whole(moment.t_ns), "an instant"
+        yield f"moments[{n}].positive", type(moment.positive) is bool, "true or false"
+        words = (moment.intention, moment.query, moment.opportunity)
+        yield f"moments[{n}]", all(w is None or type(w) is str for w in words), "texts or null"
+    for profile, intents in (truth.intents or {}).items():
+        fits = all(type(i.text) is str and (i.intention is None or type(i.intention) is str) for i in intents)
+        yield f"intents of {quote(profile)}", fits, "a list of texts"
+
+
+def _of_need(need: Opportunity) -> Iterator[_Rule]:
+    yield "id", type(need.id) is str, "a text"
+    yield "intention", type(need.intention) is str, "a text"
+    yield "origin", type(need.origin) is str, "a text"
+    yield "query", need.query is None or type(need.query) is str, "a text or null"
+    yield "unservable", need.unservable is None or type(need.unservable) is str, "a text or null"
+    yield "opens_ns", _instant(need.opens_ns), "an instant"
+    yield "closes_ns", _instant(need.closes_ns) and need.closes_ns >= need.opens_ns, "an instant after its opening"
+    yield "acted_ns", need.acted_ns is None or _instant(need.acted_ns), "an instant or null"
+    yield "weight", type(need.weight) in (int, float) and 0 <= need.weight < float("inf"), "a number from 0"
+
+
+def _instant(value: Any) -> bool:
+    return type(value) is int and -(1 << 63) <= value < 1 << 63
+
+
+def _whole(value: Any) -> bool:
+    return _instant(value) and value >= 0
