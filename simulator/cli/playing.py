@@ -23,9 +23,9 @@ from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, nearest, quote
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice
+from simulator.play.kept import FILE as SCORES
 from simulator.play.makers import agent_maker, memory_maker
 from simulator.play.player import Played, Watcher, play, slug
-from simulator.play.scoring import FILE as SCORES
 from simulator.runs.engine import Engine, Interrupt
 from simulator.runs.folder import RunFolder
 from simulator.runs.unit import TRACES, UnitPlan, UnitResult

@@ -14,8 +14,9 @@ from simulator.core.lazy import door
 if TYPE_CHECKING:
     from simulator.play.assemble import Choice, assemble
     from simulator.play.comparing import Comparison, compare
+    from simulator.play.kept import read_scores
     from simulator.play.player import Played, Watcher, play, run
-    from simulator.play.scoring import read_scores, score_folder
+    from simulator.play.scoring import score_folder
 
 __all__ = [
     "Choice",
@@ -35,7 +36,8 @@ __getattr__ = door(
     {
         "simulator.play.assemble": ["Choice", "assemble"],
         "simulator.play.comparing": ["Comparison", "compare"],
+        "simulator.play.kept": ["read_scores"],
         "simulator.play.player": ["Played", "Watcher", "play", "run"],
-        "simulator.play.scoring": ["read_scores", "score_folder"],
+        "simulator.play.scoring": ["score_folder"],
     },
 )

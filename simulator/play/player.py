@@ -16,8 +16,9 @@ from simulator.core.types import SECOND
 from simulator.endpoint.holding import recording
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice, as_path, assemble, checked, twin
+from simulator.play.kept import read_scores
 from simulator.play.makers import Making, Named, agent_maker, memory_maker
-from simulator.play.scoring import read_scores, score_folder
+from simulator.play.scoring import score_folder
 from simulator.runs.config import check
 from simulator.runs.engine import Engine, Interrupt
 from simulator.runs.folder import RunFolder, digest

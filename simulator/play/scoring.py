@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,21 +17,20 @@ from scorers.matching import Judging
 from simulator.core.errors import InputError, quote
 from simulator.play.assemble import as_path
 from simulator.play.companions import companions_of
+from simulator.play.kept import keep, made_of
 from simulator.play.settling import settle
 from simulator.runs import runlog
 from simulator.runs.blame import blotted
-from simulator.runs.folder import TWIN, lost, read_run, read_units, write_json
+from simulator.runs.folder import TWIN, lost, read_run, read_units
 from simulator.runs.gate import Gate
 from simulator.runs.unit import LOG
 from simulator.session.scenario import Play, plays
 
-__all__ = ["FILE", "Opened", "open_folder", "read_scores", "score_folder"]
+__all__ = ["Opened", "open_folder", "score_folder"]
 
-FILE = "scores.json"
 TOLD_ERRORS = 10
 ANEW = "the command that played the run plays anew what is not there"
 _OF_THE_CLOCK = ("clock", "latency", "latency_source")
-_PARTS = {"scores", "details", "counts", "notes", "errors"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,8 @@ def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] 
     their end and whose logs are gone, or cut, since then: such figures are not those of the run, and are not saved.
 
     Besides what ``scorers.base.score_run`` gives: ``notes`` (counted by agents and memories) and ``errors`` (the most
-    frequent ten kinds, each with kind, text, n, and how many texts are joined in it), ``errors_untold``.
+    frequent ten kinds, each with kind, text, n, and how many texts are joined in it), ``errors_untold``, ``made_of``
+    (SHA-256 of the files of each unit that they are made of).
 
     ``truth``: a scenario whose truth is to count instead of what the run knew: of a live run somebody may have written
     down afterwards what was needed when.
@@ -129,8 +128,9 @@ def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] 
     scores |= _told_errors(errors)
     scores["counts"]["missing"] = len(opened.missing)
     scores["lost"] = list(opened.lost)
+    scores["made_of"] = made_of(run, (unit.key for unit in units))
     if save and not opened.lost:
-        write_json(run / FILE, scores)
+        keep(run, scores)
     return scores
 
 
@@ -190,16 +190,3 @@ def _twin(run: Path, unit: Unit) -> Unit | None:
     log = runlog.read(path)
     same = all(log.header.get(k) == v for k, v in unit.log.header.items() if k not in _OF_THE_CLOCK)
     return Unit(unit.key, log, unit.truth) if log.complete and same else None
-
-
-def read_scores(run: Path) -> dict[str, Any] | None:
-    """The scores of a run that came to its end, as they were written; None where they are to be computed."""
-    file = run / FILE
-    if read_run(run)["status"] != "done" or not file.exists():
-        return None
-    try:
-        scores: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):  # damaged by hand: they can be computed again
-        return None
-    whole = isinstance(scores, dict) and scores.keys() >= _PARTS
-    return scores if whole and all(isinstance(scores[part], dict | list) for part in _PARTS) else None

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scorers.base import scorers
 from simulator.core.errors import InputError, UsageError, quote
 from simulator.play.assemble import as_path
-from simulator.play.scoring import read_scores, score_folder
+from simulator.play.kept import read_scores
+from simulator.play.scoring import ANEW, score_folder
 from simulator.runs.folder import digest, read_run
 
 __all__ = ["Run", "Side", "sides"]
@@ -25,10 +25,9 @@ class Run:
     """A run folder.
 
     Attributes:
-        scores: as ``scores.json`` has them, or computed again where that is missing, older than this version, or of a
-            run that did not come to its end.
+        scores: as ``scores.json`` has them, or computed again where that does not fit (``simulator.play.kept``).
         units: by key, the header of the unit's log.
-        faults: why its figures should not be used: interrupted, INVALID, units that were not played.
+        faults: why its figures should not be used: interrupted, INVALID, not all played, logs gone since.
     """
 
     folder: Path
@@ -72,7 +71,7 @@ def sides(paths: Sequence[str | Path], scorers: Sequence[str] | None = None) -> 
 
     Raises:
         InputError: a folder that holds no run.
-        UsageError: fewer than two sides, or two runs of one seed on a side.
+        UsageError: fewer than two sides, a run that is named twice, or two runs of one seed on a side.
     """
     found: list[tuple[Path, list[Path]]] = []
     for path in (as_path("run", p) for p in paths):
@@ -80,12 +79,22 @@ def sides(paths: Sequence[str | Path], scorers: Sequence[str] | None = None) -> 
         if not inner:
             read_run(path)  # a folder that is no run is told first
         found += [(path, group) for group in _groups(inner)] if inner else [(path, [path])]
+    _ensure_once([folder for _, group in found for folder in group])
     if len(found) < 2:
         raise UsageError(f"a comparison takes two runs or more, and {quote(paths[0])} is one; name another")
     alone = [group[0] if len(group) == 1 else path for path, group in found]
     names = _short([path.resolve() for path in alone])
     made = [Side(name, _by_seed(group, scorers)) for name, (_, group) in zip(names, found, strict=True)]
     return [side if names.count(side.name) == 1 else Side(f"{side.name}#{n}", side.runs) for n, side in enumerate(made)]
+
+
+def _ensure_once(folders: Sequence[Path]) -> None:
+    """Whatever names or links they go by."""
+    seen: dict[Path, Path] = {}
+    for folder in folders:
+        if (first := seen.get(folder.resolve())) is not None:
+            raise UsageError(f"{first} and {folder} are the same run; name it once, and what it is to be held against")
+        seen[folder.resolve()] = folder
 
 
 def _short(paths: Sequence[Path]) -> list[str]:
@@ -118,23 +127,9 @@ def _run(folder: Path, names: Sequence[str] | None) -> Run:
     if not told["resolved"]:
         raise InputError(folder / "run.json", "no unit of this run has been played yet")
     scores = read_scores(folder) if names is None else None
-    if scores is None or _outdated(scores):
+    if scores is None:
         scores = score_folder(folder, names=names, save=False)
     return Run(folder, scores, told["resolved"], tuple(_faults(folder, told, scores)))
-
-
-def _outdated(scores: Told) -> bool:
-    """Whether scores.json was written by another version: without parts, or by other formulas."""
-    if not any(unit.get("parts") for unit in scores["units"].values()):
-        return True
-    try:
-        versions = {
-            name: {m.name: m.version for m in scorers.make(name).metrics}
-            for name in sorted({detail["scorer"] for detail in scores["details"].values()})
-        }
-    except (UsageError, KeyError):  # by a scorer that is not installed here
-        return True
-    return any(versions[d["scorer"]].get(m) != d["version"] for m, d in scores["details"].items())
 
 
 def _faults(folder: Path, told: Told, scores: Told) -> Iterator[str]:
@@ -145,3 +140,6 @@ def _faults(folder: Path, told: Told, scores: Told) -> Iterator[str]:
             yield f"{folder.name}, unit {key}, is INVALID: {reason}"
     if told["status"] == "done" and (n := scores["counts"].get("interrupted", 0)):
         yield f"{folder.name}: {n} units were interrupted"
+    if gone := scores["lost"]:
+        units = f"{len(gone)} of its units, such as {quote(gone[0])}"
+        yield f"{folder.name}: of {units}, the log is gone or was cut; {ANEW}"

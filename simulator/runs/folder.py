@@ -21,6 +21,7 @@ from simulator.core.errors import InputError, UsageError
 from simulator.runs import runlog
 from simulator.runs.lock import LOCK, Lock
 from simulator.runs.records import RunLog
+from simulator.runs.run_file import SCHEMA, parse_run
 from simulator.runs.unit import LOG, TRUTH, UnitPlan, UnitResult, file_digest, is_done
 from simulator.session import truth as truths
 from simulator.session.truth import Truth
@@ -30,7 +31,6 @@ TWIN = "twin"
 
 __all__ = ["TWIN", "RunFolder", "digest", "lost", "read_log", "read_run", "read_units", "write_json"]
 
-SCHEMA = 1
 _CHANGED = "it was changed since the unit was played; the same command plays the unit anew"
 
 _NUMBERS = re.compile(r"\[\n[^\[\]{}\"]*\]")
@@ -59,7 +59,7 @@ def write_json(path: Path, value: Any) -> None:
 def digest(value: Any) -> str:
     """SHA-256 of canonical JSON."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return sha256(text.encode()).hexdigest()
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class RunFolder:
@@ -200,14 +200,8 @@ def read_run(path: Path) -> dict[str, Any]:
     """
     file = path / "run.json"
     try:
-        run: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        if run["schema"] != SCHEMA:
-            raise InputError(file, f"this version reads schema {SCHEMA}", field="schema", value=run["schema"])
-        told = (run["resolved"], run["units"], *run["resolved"].values(), *run["units"].values())
-        if not isinstance(run["status"], str) or not all(isinstance(t, dict) for t in told):
-            raise TypeError("status, resolved or units are not what they should be")
-        return run
-    except OSError as error:
+        return parse_run(file, file.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
         if not path.exists():
             raise InputError(
                 path, "there is no such folder; a run folder is wanted, see `run folder:` of a run"
@@ -215,8 +209,8 @@ def read_run(path: Path) -> dict[str, Any]:
         inner = sorted(f.parent.name for f in path.glob("*/run.json"))
         want = f"it holds runs, name one: {', '.join(inner[:8])}" if inner else "not a run folder: it has no run.json"
         raise InputError(path, want) from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(file, f"not a run file ({error})") from error
+    except OSError as error:
+        raise InputError(file, f"cannot be read ({error.strerror})") from error
 
 
 def read_units(path: str | Path) -> list[tuple[str, RunLog, Truth]]:

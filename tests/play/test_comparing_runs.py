@@ -191,13 +191,10 @@ def test_sessions_of_one_side_only_are_refused_or_left_out_and_counted(played: P
     assert recall.no_test == "5 sessions: a test needs 6"
 
 
-def test_runs_without_a_session_in_common_have_nothing_to_say(played: Play, tmp_path: Path) -> None:
-    def change(told: dict[str, Any]) -> None:
-        told["resolved"] = {f"x{k}": v for k, v in told["resolved"].items()}
-
-    other = altered(played(), tmp_path / "other", change)
+def test_runs_without_a_session_in_common_have_nothing_to_say(played: Play, corpus: Path, tmp_path: Path) -> None:
+    other = run([corpus / "s6"], "silent", "none", out=tmp_path / "o", clock="modelled", latency="profile:2s").folder
     with pytest.raises(UsageError, match="no session in common"):
-        compare([played(), other], common=True)
+        compare([played("silent", n=5), other], common=True)
 
 
 def test_seeds_of_one_choice_are_one_side_paired_by_seed(played: Play, tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""A run's scores as its folder keeps them: with what they were made of, so that what does not fit is made again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from scorers.base import scorers
+from scorers.feedback import FILE as FEEDBACK
+from simulator.core.errors import UsageError
+from simulator.runs import runlog
+from simulator.runs.folder import TWIN, read_run, write_json
+from simulator.runs.unit import LOG, TRUTH, file_digest
+
+__all__ = ["FILE", "keep", "made_of", "read_scores"]
+
+FILE = "scores.json"
+SCHEMA = 1
+_DIGEST = "digest"
+_SOURCES = {"log": LOG, "truth": TRUTH, "twin": f"{TWIN}/{LOG}", "feedback": FEEDBACK}
+"""What scores are made of, by its name in ``made_of``: files of a unit."""
+
+
+def made_of(run: Path, keys: Iterable[str]) -> dict[str, dict[str, str]]:
+    """SHA-256 of each file that the scores of these units are made of."""
+    return {key: _hashes(run / "units" / key) for key in keys}
+
+
+def keep(run: Path, scores: Mapping[str, Any]) -> None:
+    """Write scores into a run's folder, with a digest of their own by which an edited file is noticed."""
+    write_json(run / FILE, {**scores, _DIGEST: _digest(scores)})
+
+
+def read_scores(run: Path) -> dict[str, Any] | None:
+    """The scores of a run that came to its end, as they were written; None where they are to be computed.
+
+    Those are to be: no scores; damaged or edited ones; those of another run; those of logs, truths, twins or feedback
+    that have changed since; those of a scorer whose formulas have. Every log is hashed, none is parsed. Where the logs
+    are not there (the two small files of a run can be carried off alone), the scores must be of those that the run
+    names.
+
+    Raises:
+        InputError: not a run folder.
+    """
+    told = read_run(run)
+    if told["status"] != "done":
+        return None
+    try:
+        scores = json.loads((run / FILE).read_text(encoding="utf-8"))
+        if not isinstance(scores, dict) or scores.pop(_DIGEST, None) != _digest(scores):
+            return None
+    except (OSError, ValueError, RecursionError):  # none, or damaged
+        return None
+    return scores if scores["schema"] == SCHEMA and _fits(run, told, scores) and not _outdated(scores) else None
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {name: file_digest(file) for name, part in _SOURCES.items() if (file := folder / part).is_file()}
+
+
+def _digest(scores: Mapping[str, Any]) -> str:
+    """Of all they say, as it reads when it has been written and read again."""
+    return sha256(json.dumps(scores, separators=(",", ":"), allow_nan=False).encode()).hexdigest()
+
+
+def _fits(run: Path, told: Mapping[str, Any], scores: Mapping[str, Any]) -> bool:
+    """Whether they are of the logs that the run names and, where it holds any, of the files that it holds."""
+    of = scores["made_of"]
+    if not of.keys() <= told["resolved"].keys():
+        return False
+    for key in told["resolved"]:
+        folder, log = run / "units" / key, of.get(key, {}).get("log")
+        if told["units"].get(key, {}).get("log_sha256") not in (None, log):
+            return False
+        if runlog.has_begun(folder / LOG) and of.get(key) != _hashes(folder):
+            return False
+    return True
+
+
+def _outdated(scores: Mapping[str, Any]) -> bool:
+    """Whether they were made by other formulas than those of the scorers here."""
+    try:
+        versions = {
+            name: {m.name: m.version for m in scorers.make(name).metrics}
+            for name in sorted({detail["scorer"] for detail in scores["details"].values()})
+        }
+    except UsageError:  # by a scorer that is not installed here
+        return True
+    return any(versions[d["scorer"]].get(m) != d["version"] for m, d in scores["details"].items())
