@@ -81,11 +81,21 @@ def _version() -> str:
 
 def main() -> None:
     """Run the command and leave with its exit code, whatever threads or exit hooks an agent has left."""
+    _say_what_can_be_said()
     try:
         code = _run(sys.argv[1:])
     except KeyboardInterrupt:  # while the command is being imported: nothing has begun
         code = _INTERRUPTED
     os._exit(_flushed(code))
+
+
+def _say_what_can_be_said() -> None:
+    """Have characters that the terminal's encoding lacks shown as ``?``: no command fails for a quotation mark. JSON
+    records are UTF-8 wherever they go.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def _run(words: list[str]) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from simulator.cli import app
+from simulator.play import run
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = """
@@ -54,6 +57,18 @@ def test_help_loads_nothing_heavy(words: str) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert "proact" in done.stdout
+
+
+@pytest.mark.e2e
+def test_what_a_terminal_cannot_show_fails_no_command(tmp_path: Path) -> None:
+    run(ROOT / "scenarios" / "desktop", "prior", "rag", out=tmp_path / "run", clock="modelled", latency="fixed:1s")
+    command = [sys.executable, "-m", "simulator.cli", "explain", str(tmp_path / "run")]
+    env = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"asked: ?" in done.stdout
+    done = subprocess.run([*command, "--json"], cwd=ROOT, env=env, capture_output=True, check=False)
+    assert "asked: “" in "".join(json.loads(line).get("text", "") for line in done.stdout.decode().splitlines())
 
 
 def test_a_bug_of_ours_is_shown_whole_and_exits_with_1(
