@@ -6,8 +6,9 @@ There a case is a user with a history of texts, and a decision comes after k of 
 * a **negative case** is a stretch of active time of at least a period that no window touches, whole as it lies between
   windows, gaps and the session's ends;
 * the case is decided by the first surfaced offer in it, whatever it offers;
-* **k** counts the session's decisions, of any kind, from the opening through to the one that made the offer (or, by
-  request, the snapshots of the stream, a multiple of the period each).
+* **k** counts the session's decisions, of any kind, that arrive at or after the opening, through to the one that made
+  the offer (or, by request, the snapshots of the stream, a multiple of the period each, through to its arrival). The
+  companion ``@seen`` takes captures for arrivals.
 
 A window that is unservable is no case. What is offered in one, in a gap or after the end is counted as ``outside``.
 """
@@ -25,13 +26,23 @@ from simulator.runs.gate import Gate, surface
 from simulator.runs.records import Ints, RunLog
 from simulator.session.truth import Opportunity, Span, Truth, active_spans
 
-__all__ = ["COUNTS", "DEFINITION", "Cases", "cases_of", "checked_counts", "stretches"]
+__all__ = ["COUNTS", "Cases", "cases_of", "checked_counts", "definition", "stretches"]
 
 COUNTS = ("decisions", "snapshots")
-DEFINITION = (
+_DEFINITION = (
     "positive case = a window of need, negative case = a stretch of active time without one, each decided by the first "
-    "surfaced offer in it, of any content; k = {counts} of the session from the opening through to that offer's"
+    "surfaced offer in it, of any content; k = {counts} of the session from the opening through to that offer's, "
+    "{stamp}"
 )
+_STAMPS = {
+    "decisions": "each counted where it arrives",
+    "snapshots": "one a period, the offer's at its arrival",
+}
+
+
+def definition(counts: str) -> str:
+    """What a case is and what k counts, for formulas."""
+    return _DEFINITION.format(counts=counts, stamp=_STAMPS[counts])
 
 
 @dataclass(frozen=True, slots=True)

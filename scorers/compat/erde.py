@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scorers.base import Context, Metric, Score, Unit, scorers
-from scorers.compat.cases import DEFINITION, Cases, cases_of, checked_counts
+from scorers.compat.cases import Cases, cases_of, checked_counts, definition
 from scorers.compat.twice import ENDS, FiguresOnly, put_pooled, twice
 from scorers.figures import Sheet
 from scorers.pooling import Floats, Pooled, Sums, over
@@ -52,7 +52,7 @@ class Erde(FiguresOnly):
             raise UsageError("erde: c_fp must lie from 0 to 1 (0: the share of positive cases)")
         self.counts, self.c_fp = checked_counts(counts), c_fp
         cost = f"{c_fp:g}" if c_fp else "the share of positive cases"
-        said = f"c_fp = {cost}, c_fn = 1; {DEFINITION.format(counts=self.counts)}"
+        said = f"c_fp = {cost}, c_fn = 1; {definition(self.counts)}"
         self.metrics = twice(
             Metric(
                 f"erde@{o}",

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scorers.base import Context, Metric, Score, Unit, scorers
-from scorers.compat.cases import DEFINITION, Cases, cases_of, checked_counts
+from scorers.compat.cases import Cases, cases_of, checked_counts, definition
 from scorers.compat.twice import ENDS, FiguresOnly, twice
 from scorers.figures import Sheet
 from simulator.core.errors import UsageError
@@ -53,7 +53,7 @@ class FLatency(FiguresOnly):
         self.p, self.counts = p, checked_counts(counts)
         formula = (
             f"F1 of cases x (1 - median over true positives of (-1 + 2/(1 + e^(-p (k - 1))))), p = {p:g}; "
-            f"{DEFINITION.format(counts=self.counts)}"
+            f"{definition(self.counts)}"
         )
         self.metrics = twice([Metric("f_latency", formula, "0-1", "0-1", "up")])
 

@@ -111,7 +111,8 @@ def _metrics() -> tuple[Metric, ...]:
         "100 (raw - silent) / (perfect - silent); raw = A_TP sum over windows of sigma(y) / sigma(-1) at the first "
         "offer in them - A_FN windows without one + A_FP sum of sigma(y) over rows with an offer outside all windows; "
         "sigma(y) = 2/(1 + e^(5y)) - 1; y = -(W - row)/W inside, (rows past the last) / max(1, W - 1) after, "
-        "sigma = -1 beyond 3 and before all windows; any content"
+        "sigma = -1 beyond 3 and before all windows; any content; a row is one period: those of a window (W of them) "
+        "count from its opening, 0 first, others from the session's start; an offer is in the row in which it arrives"
     )
     weighed = "{}; A_TP {:g}, A_FP {:g}, A_FN {:g}"
     return twice(

@@ -6,6 +6,10 @@ stands in it letter by letter. Source: Lin et al. 2024 (arXiv 2411.03628); THUNL
 ``src/benchmark/StreamingBenchProactive.py`` (polls), ``src/data/count.py`` (both accuracies, over all questions).
 ``simulator.sources.streamingbench`` imports its questions.
 
+Both bounds are inclusive, as published (``|t - truth| <= 2``). There all times are whole seconds; here an offer that
+arrives a microsecond after the bound is late, so a figure can hang on little where an agent is asked each second and
+charged whole seconds.
+
 In a stream of ours each need is a question. Its true time is when the window opens (or when the user acted alone), and
 it is asked when the window before closes, or at the session's start.
 """
@@ -115,8 +119,9 @@ class StreamingBench(FiguresOnly):
         self.matcher, self.time = matcher, time
         true = "opening of the window" if time == "opening" else "act of the user"
         said = (
-            f"needs of which the first offer from 1 s after the question until 4 s after the true time lies within 2 s "
-            f"of it{{}} / needs; question = close of the window before, or the session's start; true time = {true}"
+            f"needs of which the first offer from 1 s after the question until 4 s after the true time lies at most "
+            f"2 s before or after it{{}} / needs, all bounds inclusive, to the nanosecond; question = close of the "
+            f"window before, or the session's start; true time = {true}"
         )
         right = f" and is right ({matcher})"
         self.metrics = twice(

@@ -8,8 +8,8 @@ import pytest
 
 from scorers.base import Unit, score_run
 from scorers.compat.cases import stretches
-from scorers.compat.erde import late
-from scorers.compat.f_latency import penalty
+from scorers.compat.erde import Erde, late
+from scorers.compat.f_latency import FLatency, penalty
 from simulator.core.errors import UsageError
 from tests.logs import D, log, need, ns, truth
 
@@ -117,3 +117,11 @@ def test_without_a_positive_case_there_is_no_figure() -> None:
 def test_parameters_that_mean_nothing_are_refused(spec: str) -> None:
     with pytest.raises(UsageError):
         score(spec, {20})
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"), [("decisions", "each counted where it arrives"), ("snapshots", "a period")]
+)
+def test_the_formula_says_which_stamp_counts(counts: str, said: str) -> None:
+    for made in (Erde(counts), FLatency(counts=counts)):
+        assert said in made.metrics[0].formula

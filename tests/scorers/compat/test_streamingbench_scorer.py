@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from scorers.base import Unit, score_run
-from scorers.compat.streamingbench import Question, questions
+from scorers.compat.streamingbench import Question, StreamingBench, questions, timely
 from simulator.core.errors import UsageError
+from simulator.core.types import SECOND
 from simulator.session.truth import Opportunity
 from tests.logs import D, log, need, ns, truth
 
@@ -78,3 +79,12 @@ def test_the_true_time_may_be_the_act_of_the_user_and_content_the_category() -> 
 def test_another_time_is_refused() -> None:
     with pytest.raises(UsageError, match="time: unknown 'noon'"):
         score([], "streamingbench:time=noon")
+
+
+def test_both_bounds_are_inclusive_to_the_nanosecond_and_the_formula_says_so() -> None:
+    assert timely(8 * SECOND, 10 * SECOND)
+    assert timely(12 * SECOND, 10 * SECOND)
+    assert not timely(8 * SECOND - 1, 10 * SECOND)
+    assert not timely(12 * SECOND + 1, 10 * SECOND)
+    said = [m.formula for m in StreamingBench().metrics if not m.name.endswith("@seen")]
+    assert all("all bounds inclusive, to the nanosecond" in formula for formula in said)
