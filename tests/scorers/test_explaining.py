@@ -345,8 +345,27 @@ def test_of_a_trajectory_all_is_explained_once_and_as_the_scorer_counts(found: S
         assert unit.truth.intents is not None
         assert sum(t.what == "intent" for t in told) == len(unit.truth.intents["p"])
         for name in ("retained", "ever"):
-            mine = [t for t in told if t.what == "prediction" and t.facts["set"] == name and t.verdict != "merged"]
+            of = name if f"sample {name}" in {f"{t.what} {t.id}" for t in told} else "retained"
+            mine = [t for t in told if t.what == "prediction" and t.facts["set"] == of and t.verdict != "merged"]
             assert [t.verdict == "matched" for t in mine] == [e["matched"] is not None for e in shown[name]]
+
+
+def test_what_is_said_again_and_again_in_a_trajectory_is_told_once() -> None:
+    said = [D(t, t, [{"intention": "Debug", "text": "May I?", "thread": f"t{t}"}]) for t in range(50)]
+    one = truth(60, intents={"p": (Intent("sum it up", "Summarization"),)})
+    told = explain_unit(Unit("s", log(said), one), replace(OFF, protocol="trajectory"))
+    assert [(t.what, t.id, t.verdict) for t in told] == [
+        ("sample", "retained", "positive"), ("intent", "0", "missed"), ("prediction", "retained 0", "extra"),
+        ("prediction", "retained 1", "merged"),
+    ]  # fmt: skip
+    assert told[0].sentences[-1] == "None was taken back: those retained are those ever offered."
+    assert told[1].text == "Of the 1 intent offered none is right for it."
+    assert told[2].text == "It is not right for the one true intent."
+    assert told[3].text.startswith("49 near-duplicates of 'Debug' 'May I?', which came first, and counted with it")
+    assert (told[3].facts["n"], len(told[3].facts["threads"])) == (49, 49)
+    back = [*said, D(55, 55, (), Kind.SILENT, more={"retracted": ["t0"]})]
+    told = explain_unit(Unit("s", log(back), one), replace(OFF, protocol="trajectory"))
+    assert [t.id for t in told if t.what == "sample"] == ["retained", "ever"]
 
 
 def test_the_command_explains_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
