@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,9 @@ def tell(runs: list[Path], metrics: list[str] | None, scorers: list[str] | None,
 
 
 def _record(voice: Voice, c: Comparison) -> None:
-    """One record a metric, and one of the flips."""
+    """One record of what happened on both sides, one a metric, and one of the flips."""
     between: dict[str, Any] = {"first": c.first.name, "second": c.second.name, "forced": list(c.forced)}
+    voice.record("sides", **between, counts_first=c.counts[0], counts_second=c.counts[1])
     for row in c.rows:
         voice.record("difference", **between, **_told(row))
     if c.flips is not None:
@@ -73,8 +74,10 @@ def _told(row: Row) -> dict[str, Any]:
 
 
 def _lines(c: Comparison) -> Iterator[RenderableType]:
-    for letter, side in zip("AB", (c.first, c.second), strict=True):
+    for letter, side, counts in zip("AB", (c.first, c.second), c.counts, strict=True):
         yield plain(f"{letter}  {side.name}: {_run(side)}")
+        if said := "; ".join(_amiss(counts)):
+            yield Text(f"   {said}", "bold red" if counts["error"] or counts["unparsed"] else "")
     left = f"; {counted(c.left_out, 'unit')} of one side only left out" if c.left_out else ""
     yield plain(f"{counted(c.n_sessions, 'session')} of both{_seeds(c)}{left}")
     yield Text()
@@ -91,6 +94,20 @@ def _run(side: Side) -> str:
     run = side.runs[0].scores.get("run", {})
     said = ", ".join(f"{key} {run[key]}" for key in ("agent", "memory", "latency") if key in run)
     return said + (" (was given the truth)" if side.runs[0].scores.get("sees_truth") else "")
+
+
+def _amiss(counts: Mapping[str, int]) -> Iterator[str]:
+    """What a reader must know of a side before its figures: what it failed at, and what it never saw."""
+    n, n_units, unread = counts["decisions"], counts["units"], counts["unparsed"]
+    if failed := counts["error"] + unread:
+        of = "every decision failed" if failed == n else f"{failed} of {counted(n, 'decision')} failed"
+        total = f" ({failed} of {n})" if failed == n else ""
+        yield f"{of}{total}" + (f", {unread} of them unparsed" if unread else "")
+    for name, said in (("interrupted", "interrupted"), ("not_played", "not played")):
+        if counts[name]:
+            yield f"{counts[name]} of {counted(n_units, 'unit')} {said}"
+    if unseen := counts["never_seen"]:
+        yield f"{counted(unseen, 'snapshot')} never seen"
 
 
 def _seeds(c: Comparison) -> str:

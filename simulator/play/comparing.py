@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,8 @@ class Comparison:
         n_sessions: paired sessions; ``n_units`` pairs of units. ``seeds``: of the runs on each side that are in a pair.
         left_out: units on one side only, left out with ``common``.
         forced: what speaks against comparing, where it was compared all the same.
+        counts: what happened on each side in the paired units, each once: the ``counts`` of ``scores.json``, and
+            ``units``.
     """
 
     first: Side
@@ -101,6 +104,7 @@ class Comparison:
     seeds: tuple[tuple[int, ...], tuple[int, ...]]
     left_out: int
     forced: tuple[str, ...]
+    counts: tuple[Mapping[str, int], Mapping[str, int]]
 
 
 def compare(
@@ -115,7 +119,8 @@ def compare(
 
     Args:
         paths: runs, or folders of runs; see ``simulator.play.sides``.
-        metrics: names; None takes the headlines of the protocol, and all that scorers in no standard set give.
+        metrics: names, each counted once; None takes the headlines of the protocol, and all that scorers in no standard
+            set give.
         scorers: specs, such as ``nab`` or ``mine.py:Mine``: both sides are scored by these, in memory, from their logs.
             None takes what ``scores.json`` holds; where that lacks a metric of an installed scorer, that one too.
         force: compare what should not be compared, and say so.
@@ -125,6 +130,7 @@ def compare(
         UsageError: sides that cannot be compared, or an unknown metric.
         InputError: not a run folder.
     """
+    metrics, scorers = (None if named is None else list(dict.fromkeys(named)) for named in (metrics, scorers))
     first, *others = _scored(paths, metrics, scorers)
     made = [_compared(first, second, metrics, force, common) for second in others]
     p = {f"{i} {r.metric}": r.found.p for i, c in enumerate(made) for r in c.rows if r.found and r.found.p is not None}
@@ -152,8 +158,18 @@ def _compared(first: Side, second: Side, metrics: Sequence[str] | None, force: b
     clusters = Clusters.group([cluster_of(key, a.units[key]) for key, a, _ in pairs])
     a, b = (tuple(sorted({run.seed for run in runs})) for runs in ((x for _, x, _ in pairs), (y for _, _, y in pairs)))
     return Comparison(
-        first, second, tuple(rows), flips(pairs), clusters.n_sessions, len(pairs), (a, b), len(alone), tuple(against)
-    )
+        first, second, tuple(rows), flips(pairs), clusters.n_sessions, len(pairs), (a, b), len(alone), tuple(against),
+        (_happened((key, run) for key, run, _ in pairs), _happened((key, run) for key, _, run in pairs)),
+    )  # fmt: skip
+
+
+def _happened(units: Iterable[tuple[str, Run]]) -> dict[str, int]:
+    """The counts of these units, summed; one that is in several pairs counts once."""
+    once = {(run.folder, key): run.scores["units"][key]["counts"] for key, run in units}
+    total = Counter({"units": len(once)})
+    for counts in once.values():
+        total.update(counts)
+    return dict(total)
 
 
 def _scored(paths: Sequence[str | Path], metrics: Sequence[str] | None, names: Sequence[str] | None) -> list[Side]:

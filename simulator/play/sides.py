@@ -133,6 +133,8 @@ def _run(folder: Path, names: Sequence[str] | None) -> Run:
 
 
 def _faults(folder: Path, told: Told, scores: Told) -> Iterator[str]:
+    if told.get("identity") != digest(told["resolved"]):
+        yield f"{folder.name}: its run.json was changed: what it says of its units is not what its identity is of"
     if told["status"] != "done":
         yield f"{folder.name} did not come to its end (status {quote(told['status'])})"
     for key, unit in told["units"].items():

@@ -16,6 +16,7 @@ from simulator.cli import _call
 from simulator.core.errors import InputError, UsageError
 from simulator.play.comparing import Comparison, Row, compare
 from simulator.play.player import run
+from simulator.runs.folder import digest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS, SESSIONS = 100, 7
@@ -149,6 +150,7 @@ def altered(run_folder: Path, to: Path, change: Callable[[dict[str, Any]], None]
     shutil.copytree(run_folder, to)
     told = json.loads((to / "run.json").read_text())
     change(told)
+    told["identity"] = digest(told["resolved"])
     (to / "run.json").write_text(json.dumps(told))
     return to
 
@@ -160,6 +162,14 @@ def test_other_data_truth_or_source_of_latency_is_refused(played: Play, tmp_path
 
     with pytest.raises(UsageError, match=f"{field} is .* and 'other' in changed .unit s3."):
         compare([played(), altered(played(), tmp_path / "changed", change)])
+
+
+def test_a_run_file_that_was_edited_is_refused(played: Play, tmp_path: Path) -> None:
+    shutil.copytree(played(gate="off"), tmp_path / "edited")
+    file = tmp_path / "edited" / "run.json"
+    file.write_text(file.read_text().replace('"gate": "off"', '"gate": "standard"'))
+    with pytest.raises(UsageError, match=r"edited: its run\.json was changed"):
+        compare([played(), tmp_path / "edited"])
 
 
 def test_an_invalid_run_is_refused(played: Play, tmp_path: Path) -> None:
@@ -331,6 +341,13 @@ def test_a_metric_that_is_no_function_of_sums_has_a_row_with_the_reason(played: 
     assert found.rows[2].found is not None
 
 
+def test_a_metric_or_scorer_named_twice_counts_once(played: Play) -> None:
+    once = one(played(), played("silent"), metrics=["R_rt"])
+    twice = one(played(), played("silent"), metrics=["R_rt", "R_rt"])
+    assert [(r.metric, r.adjusted) for r in twice.rows] == [("R_rt", once.rows[0].adjusted)]
+    assert one(played(), played("silent"), scorers=["erde", "erde"]).rows
+
+
 def said(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
     code = _call(["compare", *map(str, words)])
     out = capsys.readouterr()
@@ -469,6 +486,58 @@ def test_what_was_forced_is_marked_on_every_line_and_record(played: Play, capsys
     assert all(line.startswith("! ") for line in lines)
     code, out, _ = said(capsys, played("always"), off, "--force", "--json")
     assert all(json.loads(line)["forced"] for line in out.splitlines())
+
+
+FAILING = """
+from simulator.core.types import SILENT
+
+
+class Failing:
+    def __init__(self, rate: float = 1.0) -> None:
+        self.rate, self.n = rate, 0
+
+    async def decide(self, observation):
+        self.n += 1
+        if self.n * self.rate % 1 == 0:
+            raise ValueError("no")
+        return SILENT
+"""
+
+
+def test_what_a_side_failed_at_and_never_saw_is_told_before_its_figures(
+    corpus: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "bad.py").write_text(FAILING, encoding="utf-8")
+    all_, half = (
+        run([corpus / f"s{i}" for i in range(SESSIONS)], f"{tmp_path / 'bad.py'}:Failing:rate={rate}", "none",
+            out=tmp_path / rate, clock="modelled", latency="profile:2s").folder
+        for rate in ("1.0", "0.5")
+    )  # fmt: skip
+    code, out, _ = said(capsys, all_, half)
+    assert code == 0
+    n, n_half = (json.loads((run_ / "scores.json").read_text())["counts"] for run_ in (all_, half))
+    assert n["error"] == n["decisions"] > 0
+    head = " ".join(out.partition("sessions of both")[0].split())
+    a, b = head.split(" B ")
+    assert f"every decision failed ({n['error']} of {n['error']})" in a
+    assert f"{n_half['error']} of {n_half['decisions']} decisions failed" in b
+    assert f"{n['never_seen']} snapshots never seen" in a
+    records = [json.loads(line) for line in said(capsys, all_, half, "--json")[1].splitlines()]
+    assert records[0]["event"] == "sides"
+    assert records[0]["counts_first"] == {**{k: n[k] for k in records[0]["counts_first"] if k in n}, "units": SESSIONS}
+    assert records[0]["counts_second"]["error"] == n_half["error"]
+
+
+def test_units_that_were_interrupted_are_told_of_the_side_and_a_side_without_fault_says_nothing(
+    played: Play, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    cut = altered(played("always"), tmp_path / "cut", lambda told: told["units"]["s3"].update(log_sha256=None))
+    log = cut / "units/s3/decisions.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
+    instant = [played(agent, latency="fixed:0s") for agent in ("oracle", "silent")]
+    assert "1 of 7 units interrupted" in " ".join(said(capsys, played(), cut, "--force")[1].split())
+    head = said(capsys, *instant)[1].partition("7 sessions of both")[0]
+    assert len(head.splitlines()) == 2, head
 
 
 def test_a_refusal_is_exit_code_2_and_one_sentence(played: Play, capsys: pytest.CaptureFixture[str]) -> None:
