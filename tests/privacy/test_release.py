@@ -100,7 +100,7 @@ def test_a_restricted_release_holds_the_reviewed_pictures_pixel_by_pixel(tmp_pat
 @pytest.mark.parametrize("tier", ["public", "restricted"])
 def test_unreviewed_pictures_are_refused_unless_told(tmp_path: Path, tier: Any) -> None:
     session = _session(tmp_path, STATES)
-    with pytest.raises(InputError, match="1 pictures are not reviewed"):
+    with pytest.raises(InputError, match="1 picture is not reviewed"):
         release(session, tmp_path / "out", Options(tier))
     assert not (tmp_path / "out").exists()
     release(session, tmp_path / "out", Options(tier, unreviewed="leave-out"))
@@ -215,7 +215,7 @@ def test_a_release_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Mon
 
     with monkeypatch.context() as patch:
         patch.setattr("simulator.privacy.release.datasheet", full)
-        with pytest.raises(InputError, match="No space left"):
+        with pytest.raises(UsageError, match="there is no room left on the disk"):
             release(session, tmp_path / "out", Options("restricted"))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["monday"]
     release(session, tmp_path / "out", Options("restricted"))
