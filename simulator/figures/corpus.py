@@ -18,7 +18,7 @@ __all__ = ["draw_corpus"]
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _N_POINTS = 60
-_WITHOUT_PICTURES = "not looked at\n(--pictures)"
+_WITHOUT_PICTURES = "not looked at (--pictures)"
 
 
 def draw_corpus(numbers: Mapping[str, Any], folder: Path) -> list[Path]:
@@ -32,17 +32,33 @@ def draw_corpus(numbers: Mapping[str, Any], folder: Path) -> list[Path]:
     Raises:
         UsageError: the extra ``figures`` is not installed.
     """
-    with Sheet([["a", "b"], ["c", "c"]], height_mm=110) as sheet:
+    looked_at = numbers.get("time_to_event")
+    similar = looked_at if looked_at and looked_at["times_to_event_s"] else None
+    rows, height_mm = ([["a", "b"]], 62) if similar is None else ([["a", "b"], ["c", "c"]], 110)
+    with Sheet(rows, height_mm=height_mm) as sheet:
         _times_between(sheet["a"], numbers["rhythm"]["along_the_calendar"])
         _burstiness(sheet["b"], numbers["rhythm"])
-        _time_to_event(sheet["c"], numbers.get("time_to_event"))
+        notes = _synthetic(numbers)
+        if similar is not None:
+            _time_to_event(sheet["c"], similar)
+        else:
+            why = _WITHOUT_PICTURES if looked_at is None else "no request has pictures before it"
+            notes.append(f"(c) time to event of similar screens: {why}")
+        sheet.note(notes)
         second = sheet.save(folder / "figure-2.svg")
     with Sheet([["a", "b"], ["c", "c"]], height_mm=125) as sheet:
         _intentions(sheet["a"], numbers["requests"])
         _classes(sheet["b"], numbers)
         _week(sheet["c"], numbers["by_hour"])
+        sheet.note(_synthetic(numbers))
         third = sheet.save(folder / "figure-3.svg")
     return [second, third]
+
+
+def _synthetic(numbers: Mapping[str, Any]) -> list[str]:
+    """The word without which figures of made-up users are not to be shown."""
+    n, of = numbers.get("synthetic_users", 0), numbers["users"]
+    return [f"SYNTHETIC: {n} of {of} users made up by proact dataset generate; nobody in it exists"] if n else []
 
 
 def _times_between(panel: Panel, rhythm: Mapping[str, Any]) -> None:
@@ -115,12 +131,8 @@ def _burstiness(panel: Panel, rhythm: Mapping[str, Any]) -> None:
     panel.labels("B = (σ - μ) / (σ + μ), from -1 (regular) to 1 (bursts)", "")
 
 
-def _time_to_event(panel: Panel, found: Mapping[str, Any] | None) -> None:
+def _time_to_event(panel: Panel, found: Mapping[str, Any]) -> None:
     """How long before a request the most similar pictures were last shown."""
-    if found is None or not found["times_to_event_s"]:
-        why = _WITHOUT_PICTURES if found is None else "no request has pictures before it"
-        panel.nothing(f"(c) time to event of similar screens:\n{why}")
-        return
     times, window = found["times_to_event_s"], found["window_s"]
     edges = [window * i / 15 for i in range(16)]
     counts = [0] * 15

@@ -33,6 +33,8 @@ _STYLE: dict[str, Any] = {
 }  # fmt: skip
 
 
+_BELOW_THE_LABEL = 4.0
+"""Of legends, in their letters' size: so far below the axes lie ticks and label."""
 _OTHERS: dict[str, Any] = {"color": "#D9D9D9", "edgecolor": GREY, "linewidth": 0.4, "hatch": "////"}
 
 
@@ -110,7 +112,8 @@ class Panel:
         ours_name: str = "here",
         n_grey: int = 0,
     ) -> None:
-        """Bars from left to right, the first on top; ``beside`` in grey below each, ``told`` behind each.
+        """Bars from left to right, the first on top; ``beside`` in grey below each, ``told`` behind each (of a negative
+        one to the right of zero, where nothing lies).
 
         The last ``n_grey`` are others' figures, and grey themselves.
         """
@@ -124,10 +127,10 @@ class Panel:
         if beside:
             there = [(p + thick / 2, b) for p, b in zip(places, beside, strict=True) if b is not None]
             self._axes.barh([p for p, _ in there], [b for _, b in there], thick, label=beside_name, **_OTHERS)
-            self._axes.legend(loc="lower right")
+            self._axes.legend(loc="upper left", bbox_to_anchor=(0, 0), borderaxespad=_BELOW_THE_LABEL, ncols=2)
         for place, value, text in zip(own, values, told, strict=False):
             self._axes.annotate(
-                text, (value, place), xytext=(2, 0), textcoords="offset points", va="center", fontsize=6
+                text, (max(value, 0), place), xytext=(2, 0), textcoords="offset points", va="center", fontsize=6
             )
         self._axes.set_yticks(places, [_short(name) for name in names])
         self._axes.invert_yaxis()
@@ -196,9 +199,10 @@ class Sheet:
     def __getitem__(self, name: str) -> Panel:
         return self._panels[name]
 
-    def note(self, text: str) -> None:
-        """A line below everything."""
-        self._figure.supxlabel(text, fontsize=6, color="#555555", ha="left", x=0.01)
+    def note(self, sentences: Sequence[str]) -> None:
+        """Lines below everything; nothing where there are none."""
+        if sentences:
+            self._figure.supxlabel("\n".join(sentences), fontsize=6, color="#555555", ha="left", x=0.01)
 
     def svg(self) -> bytes:
         """The sheet as an SVG file."""

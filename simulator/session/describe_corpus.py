@@ -25,6 +25,10 @@ _MOST_APPS = 20
 _Hours = dict[str, float]
 
 
+SYNTHETIC = "synthetic-"
+"""So the names of users begin whom ``proact dataset generate`` made up."""
+
+
 def pooled(parts: Sequence[Part]) -> dict[str, Any]:
     """The numbers of some parts together; unknown is None.
 
@@ -41,6 +45,7 @@ def pooled(parts: Sequence[Part]) -> dict[str, Any]:
         "sessions": sum(part.session is not None for part in parts),
         "tables": sum(part.session is None for part in parts),
         "users": len({part.user for part in parts}),
+        "synthetic_users": len({part.user for part in parts if part.user.startswith(SYNTHETIC)}),
         "hours": sum(part.recorded_ns for part in parts) / SECOND / 3600,
         "pictures": _pictures(parts),
         "events": n_events,

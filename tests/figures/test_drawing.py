@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -23,8 +24,6 @@ def words(file: Path) -> str:
 
 
 def numbers(times_s: list[float]) -> dict[str, Any]:
-    from collections import Counter
-
     at, requests = 0.0, [Request(0, "Translation")]
     for t in times_s:
         at += t
@@ -56,6 +55,37 @@ def test_what_cannot_be_drawn_says_why(tmp_path: Path) -> None:
     assert "2 needed" in second
     assert "not looked at" in second
     assert "no events" in third or "intentions of requests, n = 1" in third
+
+
+def test_figures_of_made_up_users_say_synthetic_and_others_do_not(tmp_path: Path) -> None:
+    given = numbers([3.0] * 9)
+    assert all("synthetic" not in words(file).lower() for file in draw_corpus(given, tmp_path))
+    made = [Part(Path("p"), "p", user, True, "UTC", 10**12, (), "none", (), "stated", Counter(), Pictured(), None)
+            for user in ("synthetic-001", "synthetic-002", "sam")]  # fmt: skip
+    for file in draw_corpus(pooled(made), tmp_path):
+        assert "SYNTHETIC: 2 of 3 users made up by proact dataset generate" in words(file)
+
+
+def test_without_pictures_no_room_is_left_for_them(tmp_path: Path) -> None:
+    given = numbers([3.0] * 9)
+    times = {"times_to_event_s": [9.0], "window_s": 60, "median_time_to_event_s": 9.0, "requests_looked_at": 1}
+    looked = given | {"time_to_event": times | {"embedder": "hash"}}
+    without, having = (draw_corpus(g, tmp_path / str(n))[0] for n, g in enumerate((given, looked)))
+    tall = [float(ElementTree.parse(file).getroot().attrib["height"].removesuffix("pt")) for file in (without, having)]
+    assert tall[0] < 0.6 * tall[1]
+    assert "not looked at (--pictures)" in words(without)
+    assert "median 9 s" in words(having)
+
+
+def test_no_words_lie_on_bars() -> None:
+    with Sheet([["a", "b"]]) as sheet:
+        sheet["a"].bars(["x", "y"], [9, 1], beside=[1, 9])
+        sheet["b"].bars(["x", "y"], [-0.7, 0.7], told=["-0.70", "0.70"])
+        sheet.svg()
+        axes, other = sheet._figure.axes
+        legend = axes.get_legend().get_window_extent()
+        assert legend.y1 < axes.xaxis.label.get_window_extent().y0
+        assert [text.xy[0] for text in other.texts] == [0, 0.7]
 
 
 def test_a_name_that_would_be_mathematics_is_drawn_as_it_is(tmp_path: Path) -> None:
