@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -82,7 +83,8 @@ def _drawn(sessions: Sequence[Path], annotator: str | None, n: int, seed: int) -
     if not there:
         raise UsageError("nothing is annotated there: `proact dataset annotate` comes first")
     if annotator is None and len(there) > 1:
-        raise UsageError(f"several have annotated these, name one with --annotator: {'; '.join(there)}")
+        named = "; ".join(f"--annotator {shlex.quote(name)}" for name in there)
+        raise UsageError(f"several have annotated these, name one: {named}")
     if annotator is not None and annotator not in there:
         raise UsageError(f"--annotator: nobody of that name has annotated these; {nearest(annotator, there)}")
     who = annotator or next(iter(there))

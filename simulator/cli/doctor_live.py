@@ -61,7 +61,7 @@ def look_live(options: LiveOptions, voice: Voice, model: ModelChoice | None = No
                 yield Finding("agent", "missing", str(error))
             return
         yield from _agent(played)
-    yield Finding("page", "note", "none in this version: suggestions are shown in the terminal")
+    yield Finding("page", "note", "suggestions are shown in the terminal; there is no web page of a live run")
 
 
 def _capture(options: LiveOptions) -> Finding:

@@ -274,7 +274,10 @@ def _fall_back(folder: Path, options: LiveOptions, voice: Voice, gate: Gate, why
                model: ModelChoice | None) -> int:  # fmt: skip
     """Play a recording as if it were live, and say so all the time."""
     assert options.fallback is not None
-    voice.tell(f"{why}. What follows is a RECORDING, not this screen: {options.fallback}", "bold yellow")
+    voice.tell(
+        f"{why}{'' if why.endswith('?') else '.'} What follows is a RECORDING, not this screen: {options.fallback}",
+        "bold yellow",
+    )
     voice.record("fallback", why=why, recording=str(options.fallback))
 
     async def run() -> Played:

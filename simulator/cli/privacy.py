@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 
 from simulator.cli.bars import bars
 from simulator.cli.parameters import AsJson
-from simulator.cli.speak import Voice, facts, plain
+from simulator.cli.speak import Voice, counted, facts, plain
 from simulator.core.errors import Exit, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -116,6 +116,10 @@ def review(
         waiting = work.queue(shelf, everything=everything)
         if queue is not None:
             _write_queue(queue, [work.record(one) for one in waiting])
+            if not json:
+                lines = counted(len(waiting), "line")
+                voice.say(plain(f"{lines} in {queue}; fill in decision (retain, blur or delete)" if waiting else
+                                f"{queue} has no lines: nothing waits for a decision"))  # fmt: skip
         wants_more = decisions is None and queue is None and not undo and not close
         if wants_more and not json and sys.stdin.isatty():
             close = _ask(voice, shelf, waiting)
@@ -130,7 +134,9 @@ def review(
                 voice.say(plain(_closed_words(closed)))
         noted, left = len(shelf.decisions()), len(work.queue(shelf))
     if not json and not close:
-        voice.say(plain(f"{left} pictures wait, {noted} decisions noted; --close carries them out"))
+        how = f"; --close carries {'it' if noted == 1 else 'them'} out" if noted else ""
+        wait = "waits" if left == 1 else "wait"
+        voice.say(plain(f"{counted(left, 'picture')} {wait}, {counted(noted, 'decision')} noted{how}"))
     voice.record("done", waiting=left, decisions=noted)
     return Exit.DONE
 
@@ -241,11 +247,11 @@ def _ask(voice: Voice, shelf: Shelf, waiting: Sequence[Waiting]) -> bool:
     words = {"r": "retain", "b": "blur", "d": "delete"}
     done: list[int] = []
     n = 0
-    voice.say(plain(f"{len(waiting)} pictures; {_KEYS}"))
+    voice.say(plain(f"{counted(len(waiting), 'picture')}; {_KEYS}"))
     while n < len(waiting):
         one = waiting[n]
-        said = f"{n + 1}/{len(waiting)}  {shelf.folder / one.picture.path}  {one.picture.n_rows} rows"
-        voice.say(plain(f"{said}, {len(one.boxes)} boxes  {', '.join(one.why)}"))
+        said = f"{n + 1}/{len(waiting)}  {shelf.folder / one.picture.path}  {counted(one.picture.n_rows, 'row')}"
+        voice.say(plain(f"{said}, {counted(len(one.boxes), 'box', 'boxes')}  {', '.join(one.why)}"))
         try:
             key = input("[r/b/d/s/u/c/q] ").strip().lower()[:1]
         except EOFError:

@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from simulator.cli.speak import plain
+from simulator.cli.speak import counted, plain
 from simulator.runs.engine import Engine
 from simulator.runs.unit import UnitPlan, UnitResult
 
@@ -53,15 +53,15 @@ class Progress:
             return ""
         tally, truth = self._engine.books.tally, self._plan.truth
         total = max(1, truth.end_ns // truth.period_ns)
-        said = f"{tally.released}/{total} snapshots, {tally.offers} offers, {tally.errors} errors"
+        said = f"{tally.released}/{total} snapshots, {counted(tally.offers, 'offer')}, {counted(tally.errors, 'error')}"
         return f"{self._plan.key}: {said}; unit {self._n_done + 1} of {self._n_units}"
 
     def draw(self) -> None:
         """Take in how far things are; called before each drawing."""
         running = self._engine.books.tally if self._engine is not None else None
         errors = self._errors + (running.errors if running is not None else 0)
-        said = [f"{errors} errors"] if errors else []
-        said += [f"{self._n_failed} units failed"] if self._n_failed else []
+        said = [counted(errors, "error")] if errors else []
+        said += [f"{counted(self._n_failed, 'unit')} failed"] if self._n_failed else []
         part = 0.0
         if self._plan is not None:
             truth = self._plan.truth
@@ -70,7 +70,7 @@ class Progress:
             part = min(0.999, seen / total)
             said.insert(0, f"{plain(self._plan.key).plain}: {seen}/{total} snapshots")
             if running is not None:
-                said.insert(1, f"{running.offers} offers")
+                said.insert(1, counted(running.offers, "offer"))
         self._bar.update(self._task, completed=self._n_done + part, said=", ".join(said))
 
     def __enter__(self) -> Progress:

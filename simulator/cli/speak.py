@@ -37,13 +37,13 @@ def plain(value: object) -> Text:
     return Text("".join(c if c.isprintable() or c == "\n" else "�" for c in str(value)))
 
 
-def counted(n: int, noun: str) -> str:
+def counted(n: int, noun: str, many: str | None = None) -> str:
     """So many of them.
 
     >>> counted(1, "row"), counted(0, "picture"), counted(1200, "tick")
     ('1 row', '0 pictures', '1200 ticks')
     """
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    return f"{n} {noun}" if n == 1 else f"{n} {many or noun + 's'}"
 
 
 def missed(gaps: Mapping[str, int]) -> str:

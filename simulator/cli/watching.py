@@ -12,7 +12,7 @@ from typing import TextIO
 from rich.live import Live
 from rich.text import Text
 
-from simulator.cli.speak import Voice, plain
+from simulator.cli.speak import Voice, counted, plain
 from simulator.core.types import MS, SECOND
 from simulator.play.player import Watcher
 from simulator.runs.engine import Engine
@@ -76,7 +76,7 @@ class Spectator(Watcher):
         self._latencies: deque[int] = deque(maxlen=_LATENCIES)
         self.shown = self.offered = 0
         self._state = "agent and memory are getting ready"
-        self._line = Live(get_renderable=self._draw, console=voice.progress, refresh_per_second=4, transient=True)
+        self._line = Live(get_renderable=self._drawn, console=voice.progress, refresh_per_second=4, transient=True)
 
     def __enter__(self) -> Spectator:
         if self._voice.progress.is_terminal:
@@ -101,7 +101,7 @@ class Spectator(Watcher):
     def beat(self) -> None:
         """Half a minute has passed: said where no line is drawn."""
         if not self._voice.progress.is_terminal and not self._voice.as_json:
-            self._voice.tell(self._draw().plain)
+            self._voice.tell(self._said())
 
     def unit_done(self, plan: UnitPlan, result: UnitResult) -> None:
         """See ``Watcher``."""
@@ -137,18 +137,29 @@ class Spectator(Watcher):
             said.append(f"  ({latency_ns / MS:.0f} ms after the screen was seen{sure})", "dim")
             self._voice.say(said)
 
-    def _draw(self) -> Text:
-        said = [f"{self._badge}: {self._state}"]
-        if self._engine is not None:
+    def _drawn(self) -> Text:
+        """The line as the terminal has room for it."""
+        said = plain(self._said(self._voice.progress.width - 1))
+        said.no_wrap, said.overflow = True, "ellipsis"
+        return said
+
+    def _said(self, width: int | None = None) -> str:
+        """How it goes in one line; with a width, as much of it as fits: latencies go first, how the recording is doing
+        stays.
+        """
+        if self._engine is None:
+            counts, latencies = [self._state], []
+        else:
             tally = self._engine.books.tally
-            so_far = f"{tally.released} snapshots, {tally.decisions} decisions, {self.shown} suggestions shown"
-            said = [f"{self._badge}: {so_far}"]
-            said += [f"{tally.errors} errors"] if tally.errors else []
-            if self._latencies:
-                p50, p95 = (percentile(self._latencies, q) / MS for q in (50, 95))
-                said.append(f"latency p50 {p50:.0f} ms, p95 {p95:.0f} ms")
-        how = self._how()
-        return plain("; ".join([*said, how] if how else said))
+            counts = [counted(tally.released, "snapshot"), counted(tally.decisions, "decision")]
+            counts += [f"{counted(self.shown, 'suggestion')} shown"]
+            counts += [counted(tally.errors, "error")] if tally.errors else []
+            latencies = [percentile(self._latencies, q) / MS for q in (50, 95)] if self._latencies else []
+        how = [said] if (said := self._how()) else []
+        times = ["latency p50 {:.0f} ms, p95 {:.0f} ms".format(*latencies)] if latencies else []
+        lines = [[", ".join(counts), *how, *times], [", ".join(counts), *how], [*how, ", ".join(counts)], how]
+        whole = [f"{self._badge}: {'; '.join(parts)}" for parts in lines if parts]
+        return next((one for one in whole if width is None or len(one) <= width), whole[-1])
 
 
 def _clock(t_ns: int) -> str:

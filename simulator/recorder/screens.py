@@ -252,7 +252,7 @@ def _by_x11(env: Mapping[str, str]) -> Callable[[], Screen]:
     except ScreenLost as error:
         raise UsageError(
             f"the X server {quote(display)} does not let itself be recorded ({error.detail}): is the desktop running, "
-            "and yours?"
+            "and is it yours?"
         ) from error
     whole = not opened.lists_monitors
     opened.close()

@@ -148,3 +148,23 @@ def test_what_cannot_be_done_is_one_sentence(
     error = capsys.readouterr().err
     assert error.startswith("proact: ")
     assert error.count("\n") == 1
+
+
+def test_a_review_counts_in_words_what_waits_and_what_a_queue_holds(
+    session: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call("scan", session)
+    file = tmp_path / "queue.jsonl"
+    capsys.readouterr()
+    call("review", session, "--queue", file)
+    said = capsys.readouterr().out
+    assert f"1 line in {file}" in said
+    assert "1 picture waits, 0 decisions noted\n" in said
+    (line,) = records(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**line, "decision": "retain"}), encoding="utf-8")
+    call("review", session, "--decisions", file)
+    assert "1 picture waits, 1 decision noted; --close carries it out" in capsys.readouterr().out
+    call("review", session, "--close")
+    capsys.readouterr()
+    call("review", session, "--queue", file)
+    assert f"{file} has no lines: nothing waits for a decision" in capsys.readouterr().out

@@ -1,0 +1,40 @@
+"""The line of a live run: as much of it as fits, counted in words."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from simulator.cli.speak import Voice
+from simulator.cli.watching import Spectator
+from simulator.core.types import MS
+from simulator.runs.books import Tally
+from simulator.runs.gate import Gate
+
+
+def spectator(how: str = "", **tally: int) -> Any:
+    one = Spectator(Voice(as_json=False), "LIVE", Gate.parse("standard"), lambda: how)
+    one._engine = SimpleNamespace(books=SimpleNamespace(tally=Tally(**tally)))  # type: ignore[assignment]
+    one._latencies.extend([40 * MS, 1200 * MS])
+    one.shown = tally.get("offers", 0)
+    return one
+
+
+def test_one_of_a_thing_is_not_several() -> None:
+    said = spectator(released=1, decisions=1, offers=1, errors=1)._said()
+    assert said.startswith("LIVE: 1 snapshot, 1 decision, 1 suggestion shown, 1 error; latency")
+
+
+@pytest.mark.parametrize("width", [99, 79, 59, 39])
+def test_the_line_fits_into_the_terminal_and_keeps_that_nothing_is_recorded(width: int) -> None:
+    how = "NOT RECORDING (locked)"
+    said = spectator(how, released=36000, decisions=35991, offers=120, errors=3)._said(width)
+    assert len(said) <= width
+    assert how in said
+
+
+def test_a_narrow_terminal_cuts_the_line_rather_than_wrapping_it() -> None:
+    line = spectator("last look 0.4 s ago", released=10)._drawn()
+    assert (line.no_wrap, line.overflow) == (True, "ellipsis")
