@@ -147,8 +147,8 @@ def _refuse(reader: Reader, options: Options) -> None:
         raise InputError(reader.file, f"it is damaged ({damage[0]}); `proact dataset check` says what is wrong")
     if options.unreviewed == "refuse" and (n := _states(reader)[State.UNREVIEWED]):
         want = (
-            f"{n} {'picture is' if n == 1 else 'pictures are'} not reviewed: `proact dataset privacy scan` and `review` "
-            "do that, and --unreviewed leave-out releases it without them"
+            f"{n} {'picture is' if n == 1 else 'pictures are'} not reviewed: `proact dataset privacy scan` and "
+            "`review` do that, and --unreviewed leave-out releases it without them"
         )
         raise InputError(reader.file, want)
 

@@ -3,14 +3,16 @@
 1. *Look*: each picture is read twice, in two ways, and the rules take the union of what they find, with what is left of
    values at the edges of masks (``cut``). What was found is kept as places and kinds, so a scan that is stopped goes on
    where it was. Where rules find something in the title of the window in front, its title bar is filled, whether OCR
-   reads it there or not (``titles``).
+   reads it there or not (``titles``). Where much that looks like text was not read (``unread``), a third reading at
+   three times the size adds what it finds, and the picture waits for a person.
 2. *Look around*: what was found is looked for at the same place in the pictures before and after (``spread``).
 3. *Fill*: the boxes are filled, and the result is read again, twice; what is found now is filled too. Then the new
    picture takes the place of the old one everywhere (``states``).
 4. Texts that people or models wrote go through the rules, and the OCR text of rows is removed.
 
-A picture has passed when both readings found nothing. One that could not be read, one with a private title nobody knows
-where, and one of which the window's title or a screener says that it is private, waits for a person.
+A picture has passed when both readings found nothing. One that could not be read, one with text that was not read, one
+with a private title nobody knows where, and one of which the window's title or a screener says that it is private,
+waits for a person.
 """
 
 from __future__ import annotations
@@ -33,24 +35,34 @@ from simulator.privacy.rules import Rules
 from simulator.privacy.spread import spread
 from simulator.privacy.states import BY_PERSON, Picture, Shelf, State, inside
 from simulator.privacy.titles import FLAG, STRIP, Titled, bars, kind_of, overlaps, still_marked, strip
-from simulator.screen.ocr import Ocr, OcrFailed, Tesseract
+from simulator.privacy.unread import has_unread_text
+from simulator.screen.ocr import Ocr, OcrFailed, Tesseract, Word
 from simulator.screen.pixels import decode
 from simulator.timing.clock import real_ns
 
-__all__ = ["Options", "Report", "readings", "scan"]
+__all__ = ["UNREAD", "Options", "Report", "readings", "scan"]
 
+UNREAD = "text that was not read"
+"""Why a picture waits on which OCR missed much: that nothing was found there says nothing."""
+
+_FAILED = "could not be read"
 _ROUNDS = 3  # of filling what a reading of the filled picture still finds
 _SERIOUS = re.compile(r"high/|\w+/(?:blur|delete)\b")  # of a screener's opinions
 _T = TypeVar("_T")
 
 
 def readings(language: str = "eng") -> list[Ocr]:
-    """The two readings of a scan: at twice the size by paragraphs, and at its own size every bit of text for itself.
+    """The two readings of a scan: at twice the size by paragraphs, and at its own size every bit of text for itself;
+    then the one for what both leave unread, at three times the size.
 
     Raises:
         OcrAbsent: tesseract, or the language, is not installed.
     """
-    return [Tesseract(language, mode=3, scale=2), Tesseract(language, mode=11, scale=1)]
+    return [
+        Tesseract(language, mode=3, scale=2),
+        Tesseract(language, mode=11, scale=1),
+        Tesseract(language, mode=11, scale=3),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +137,7 @@ def scan(
 
     Args:
         folder: the session.
-        ocr: the readings, at least two, see ``readings``.
+        ocr: the readings, at least two, see ``readings``; those after the second read what both left unread.
         rules: see ``load_rules``.
         options: how.
         progress: called with what is being done, how many pictures are done, of how many.
@@ -164,7 +176,7 @@ class _Scan:
         if len(ocr) < 2:
             raise ValueError("one reading alone misses too much: give two")
         self._shelf, self._ocr, self._rules, self._options, self._progress = shelf, ocr, rules, options, progress
-        self._reading = "; ".join([*(one.name for one in ocr), f"rules {rules.name}", "cut values"])
+        self._reading = "; ".join([*(one.name for one in ocr), f"rules {rules.name}", "cut values", "unread text"])
         self._masks, self._monitors = shelf.masks(), shelf.monitors()
         self._kinds: dict[str, str | None] = {}  # of titles
         self._report = Report()
@@ -204,7 +216,7 @@ class _Scan:
         spent = 0
         flags = {p.path: self._flags(p) for p in fresh}  # before anything is noted, for it replaces the older ones
         for n, (picture, look) in enumerate(_in_turn(pool, self._look_at, fresh, self._options.jobs * 2), 1):
-            reading = self._reading if not look.flags else "failed"  # and is tried again by the next scan
+            reading = "failed" if _FAILED in look.flags else self._reading  # and is tried again by the next scan
             self._shelf.keep_look(picture.path, reading, look.boxes, [*look.flags, *flags[picture.path]])
             spent += look.spent_ns
             self._progress("looking", n, len(fresh))
@@ -212,20 +224,21 @@ class _Scan:
         self._report.look_ms = round(spent / len(fresh) / 1e6, 1) if fresh else None
 
     def _look_at(self, picture: Picture) -> _Look:
-        """In a thread: both readings of one picture."""
+        """In a thread: both readings of one picture, and the further ones where they left much unread."""
         started = real_ns()
         try:
             image = decode(self._shelf.folder / picture.path)
-            return _Look(self._read(image, picture), [], real_ns() - started)
+            seen = [one.words(image) for one in self._ocr[:2]]
+            unread = has_unread_text(grey(image), [word for words in seen for word in words])
+            seen += [one.words(image) for one in self._ocr[2:]] if unread else []
+            return _Look(self._found(seen, picture), [UNREAD] if unread else [], real_ns() - started)
         except (InputError, OcrFailed):
-            return _Look([], ["could not be read"], real_ns() - started)
+            return _Look([], [_FAILED], real_ns() - started)
 
-    def _read(self, image: Image.Image, picture: Picture) -> list[Box]:
-        found: list[Box] = []
-        for one in self._ocr:
-            words = one.words(image)
-            found += [*boxes(words, self._rules), *cut_off(words, self._masks.get(picture.path, ()))]
-        return _largest(found)
+    def _found(self, readings: Sequence[Sequence[Word]], picture: Picture) -> list[Box]:
+        """What is private among the words of all readings of a picture."""
+        masks = self._masks.get(picture.path, ())
+        return _largest([b for words in readings for b in (*boxes(words, self._rules), *cut_off(words, masks))])
 
     def _flags(self, picture: Picture) -> list[str]:
         """What makes a picture wait for a person, apart from what is read on it."""
@@ -317,9 +330,9 @@ class _Scan:
         image = paint(decode(self._shelf.folder / picture.path), done)
         for _ in range(_ROUNDS):
             try:
-                found = self._to_fill(self._read(image, picture))
+                found = self._to_fill(self._found([one.words(image) for one in self._ocr[:2]], picture))
             except OcrFailed:
-                return _Filled(image, done, ["could not be read"])
+                return _Filled(image, done, [_FAILED])
             new = [b for b in found if not any(old.covers(b) for old in done)]
             if not new:
                 return _Filled(image, done, [])
