@@ -16,14 +16,16 @@ from typing import Any
 
 import anyio
 
+from simulator.cli.failing import Failing
 from simulator.cli.options import ModelOptions, Options
 from simulator.cli.progress import Progress
 from simulator.cli.show import ScoreTable, invalid
-from simulator.cli.speak import Voice, plain
+from simulator.cli.speak import Voice, counted, plain
 from simulator.core.errors import Exit, nearest, quote
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice
 from simulator.play.kept import FILE as SCORES
+from simulator.play.kept import read_scores
 from simulator.play.makers import agent_maker, memory_maker
 from simulator.play.player import Played, Watcher, play, slug
 from simulator.runs.engine import Engine, Interrupt
@@ -162,12 +164,16 @@ def errors_of(name: str, played: Played) -> list[str]:
 
 
 def _nothing_but_errors(name: str, scores: Mapping[str, Any]) -> list[str]:
-    """A run in which no decision came to anything says nothing of how good the agent is: told before all else."""
+    """A run of which half of the decisions or more came to nothing says little of how good the agent is."""
     counts = scores.get("counts", {})
     n, n_errors, n_unread = (counts.get(key, 0) for key in ("decisions", "error", "unparsed"))
-    if not n or n_errors + n_unread < n:
-        return []
+    failed = n_errors + n_unread
     unread = f", {n_unread} of them unparsed" if n_unread else ""
+    if not n or 2 * failed < n:
+        return []
+    if failed < n:
+        of = counted(n, "decision")
+        return [f"{name}: {failed} of {of} failed{unread}: these scores say little; --again plays it anew"]
     return [f"{name}: every decision failed ({n} of {n}{unread}): these scores are of an agent that never answered"]
 
 
@@ -183,6 +189,7 @@ class _Teller(Watcher):
         self._voice = voice
         self._progress: Progress | None = None
         self._told_unknown = False
+        self._failing = Failing(voice)
 
     def __enter__(self) -> _Teller:
         return self
@@ -195,7 +202,10 @@ class _Teller(Watcher):
         n = len(folder.plans)
         self._voice.record("launch", run=str(folder.path), units=n, to_play=len(missing))
         if not missing:
+            failed = _nothing_but_errors(str(folder.path), read_scores(folder.path) or {})
             self._voice.tell(f"{folder.path}: all of it was played before; --again plays it anew")
+            for sentence in failed:
+                self._voice.tell(sentence, "red")
         for sentence in (*_without_intents(folder.plans), *_unbalanced(folder.plans)):
             self._voice.tell(sentence, "yellow")
         self._progress = Progress(self._voice.progress, n, n - len(missing))
@@ -207,6 +217,7 @@ class _Teller(Watcher):
 
     def engine(self, engine: Engine) -> None:
         assert self._progress is not None
+        self._failing.watch(engine)
         self._progress.watch(engine)
 
     def beat(self) -> None:

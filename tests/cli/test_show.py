@@ -223,7 +223,7 @@ def test_progress_says_units_place_errors_and_nothing_without_a_terminal() -> No
         assert progress._bar.tasks[0].completed == pytest.approx(1.25)
         progress.unit_done(UnitResult("desktop", {"errors": 2}, error="no"))
         progress._bar.refresh()
-        assert "2 errors, 1 units failed" in _written(console)
+        assert "2 errors, 1 unit failed" in _written(console)
         assert progress._bar.tasks[0].completed == 2
     quiet = _console(terminal=False)
     with Progress(quiet, 4, 1) as progress:
@@ -301,7 +301,7 @@ def test_a_run_in_which_every_decision_failed_is_told_before_all_else() -> None:
     first, second = said(decisions=4, error=3, unparsed=1)
     assert first.startswith("mine: every decision failed (4 of 4, 1 of them unparsed)")
     assert second == "mine: 4 x model_server: busy"
-    assert len(said(decisions=5, error=4)) == 1
+    assert len(said(decisions=9, error=4)) == 1
     assert said(decisions=0)[0].startswith("mine: 4 x")
 
 
