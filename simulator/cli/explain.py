@@ -78,7 +78,12 @@ def _explained(opened: Opened, unit: str | None, matcher: str) -> list[tuple[str
     from scorers.judge import JudgeFailed
 
     asked = _of(opened, unit)
-    known = [u for u in asked if u.has_truth(opened.context.protocol)] or asked  # of none: the first says why
+    known = [u for u in asked if u.has_truth(opened.context.protocol)]
+    try:
+        if asked and not known:
+            explain_unit(asked[0], opened.context, matcher)  # says why
+    except UsageError as error:
+        raise UsageError(f"{error}; a scenario that says when help was needed counts with --truth SCENARIO") from None
     try:
         return [(u.key, explain_unit(u, opened.context, matcher)) for u in known]
     except JudgeFailed as failed:

@@ -7,7 +7,7 @@ import shlex
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,7 @@ from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Shot
 from simulator.runs.engine import Interrupt
 from simulator.runs.gate import Gate
+from simulator.session.ignored import hide
 from simulator.session.scenario import plays
 from simulator.timing.clock import pause
 from simulator.timing.tasks import beside
@@ -279,6 +280,9 @@ def _fall_back(folder: Path, options: LiveOptions, voice: Voice, gate: Gate, why
         "bold yellow",
     )
     voice.record("fallback", why=why, recording=str(options.fallback))
+    with suppress(OSError):  # told by what comes next
+        folder.mkdir(parents=True, exist_ok=True)
+        hide(folder)
 
     async def run() -> Played:
         interrupt = Interrupt()

@@ -47,9 +47,11 @@ _HOW_TO_SAY = """\
 # truth:
 #   opportunities:
 #     - {{opens_s: 31, closes_s: 51.5, intention: Error Correction, query: why does this fail}}
-# Then this scores the run by it:
+# Then these score the run by it, and say of each offer and need why it counted as it did:
 # {score}
+# {explain}
 """
+_BY_TRUTH = ("score", "explain")
 ANYBODY = "user"
 _KEPT = ("user", "intentions", "segmentation", "window_s", "policy", "gate", "seed")
 
@@ -129,9 +131,11 @@ class LiveFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         hide(self.path)
         written = yaml.safe_dump(said, allow_unicode=True, sort_keys=False)
-        run = shlex.join(["proact", "score", str(self.run), "--truth", str(self.path)])
-        run = run if run.isprintable() else "proact score FOLDER/run --truth FOLDER"  # a comment ends with its line
-        self.scenario.write_text(_HEAD + written + _HOW_TO_SAY.format(score=run), encoding="utf-8")
+        told = {word: shlex.join(["proact", word, str(self.run), "--truth", str(self.path)]) for word in _BY_TRUTH}
+        for word in told:
+            if not told[word].isprintable():  # a comment ends with its line
+                told[word] = f"proact {word} FOLDER/run --truth FOLDER"
+        self.scenario.write_text(_HEAD + written + _HOW_TO_SAY.format(**told), encoding="utf-8")
         return str(said.get("user") or ANYBODY)
 
 

@@ -23,6 +23,7 @@ from simulator.runs.config import check
 from simulator.runs.engine import Engine, Interrupt
 from simulator.runs.folder import RunFolder, digest
 from simulator.runs.unit import UnitPlan, UnitResult, is_done, play_unit
+from simulator.session.ignored import hide, is_hidden
 from simulator.timing.clock import pause
 from simulator.timing.tasks import beside
 
@@ -112,6 +113,8 @@ async def play(choice: Choice, *, out: str | Path | None = None, with_twin: bool
     twins = [t for t in all_twins if again or not is_done(folder.twin(t.key), t)]
     _try_first([*folder.look(again=again)[:1], *twins[:1]], choice.model)
     missing = folder.open(again=again)
+    if any(map(_is_private, plans)):
+        hide(folder.path)
     watcher.launched(folder, missing)
     if not missing and not twins and (before := read_scores(folder.path)) is not None:
         folder.release()
@@ -136,6 +139,13 @@ async def play(choice: Choice, *, out: str | Path | None = None, with_twin: bool
     failed = [r for r in (*results, *lame) if r.error is not None]
     folder.close("some_units_erred" if failed else "done")
     return Played(folder.path, _scored(folder, failed), results, _code(failed, plans))
+
+
+def _is_private(plan: UnitPlan) -> bool:
+    """Whether git leaves out the recording that a unit plays, as it was recorded here: its log holds words of it."""
+    header = getattr(plan.source, "header", None)
+    session: Path | None = getattr(header, "folder", None)
+    return session is not None and (is_hidden(session) or is_hidden(session.absolute().parent))
 
 
 def _try_first(coming: Sequence[UnitPlan], model: ModelChoice | None) -> None:

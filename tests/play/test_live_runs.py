@@ -12,6 +12,7 @@ import anyio
 import pytest
 from PIL import Image
 
+from simulator.cli import _call
 from simulator.cli.live import LiveOptions
 from simulator.cli.live_playing import _whose
 from simulator.core.errors import Exit, InputError, UsageError
@@ -23,6 +24,7 @@ from simulator.play.scoring import score_folder
 from simulator.play.settling import settle
 from simulator.recorder.shots import Shot, Summary
 from simulator.runs.folder import read_run, read_units
+from simulator.session.ignored import is_hidden
 from simulator.session.scenario import plays
 from simulator.session.store import Writer
 from simulator.timing.clock import boot_ns, pause, wall_ns
@@ -238,3 +240,29 @@ def test_whose_a_live_run_is_follows_the_past_unless_somebody_is_named(tmp_path:
     assert "as if it were me's" in said[1]
     assert said[2] is None
     assert _whose(LiveOptions(), "user") is None
+
+
+def test_a_live_run_cannot_be_explained_by_itself_and_the_error_names_the_way(tmp_path: Path, capsys: Any) -> None:
+    live(tmp_path / "demo")
+    run, demo = str(tmp_path / "demo" / "run"), str(tmp_path / "demo")
+    assert _call(["explain", run]) == 2
+    assert "with --truth SCENARIO" in capsys.readouterr().err
+    file = tmp_path / "demo" / "scenario.yaml"
+    assert f"# proact explain {run} --truth {demo}\n" in file.read_text(encoding="utf-8")
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write("truth: {opportunities: [{opens_s: 0.1, closes_s: 0.2, intention: Translation}]}\n")
+    assert _call(["explain", run, "--truth", demo]) == 0
+
+
+def test_a_run_over_a_private_recording_is_left_out_by_git_and_forgotten_as_ever(tmp_path: Path, capsys: Any) -> None:
+    live(tmp_path / "demo")
+    played = run(tmp_path / "demo", Named, "none", out=tmp_path / "r")
+    assert is_hidden(tmp_path / "r")
+    before = (tmp_path / "r" / "run.json").read_bytes()
+    assert run(tmp_path / "demo", Named, "none", out=tmp_path / "r").scores == played.scores
+    assert (tmp_path / "r" / "run.json").read_bytes() == before
+    (tmp_path / "demo" / ".gitignore").unlink()
+    run(tmp_path / "demo", Named, "none", out=tmp_path / "open")
+    assert not (tmp_path / "open" / ".gitignore").exists(), "whoever removed it means to publish"
+    assert _call(["forget", "user", "--in", str(tmp_path), "--yes"]) == 0
+    assert "did not make" not in capsys.readouterr().err
