@@ -10,11 +10,13 @@ from cyclopts import Parameter
 
 from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, plain
+from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import Exit, ProactError, UsageError
 
 if TYPE_CHECKING:
     from simulator.privacy.forget import Plan
     from simulator.privacy.items import Item, Unreached
+    from simulator.privacy.span import Span
 
 __all__ = ["forget"]
 
@@ -58,7 +60,7 @@ def forget(
         raise UsageError("--to is not after --from: nothing lies between")
     found = plan(user, folders or [Path()], span, cache=cache_folder(), also=also or ())
     if not found.items:
-        return _nothing(voice, user, found)
+        return _nothing(voice, user, found, span)
     if dry_run or _asks(yes):
         _show(voice, found.items)
     if dry_run:
@@ -104,9 +106,12 @@ def _score_again(voice: Voice, run: Path) -> None:
         voice.tell(f"{run}: what is left of it gives no scores")
 
 
-def _nothing(voice: Voice, user: str, found: Plan) -> int:
+def _nothing(voice: Voice, user: str, found: Plan, span: Span) -> int:
     others = sorted(found.users - {user})
     here = f"; there is something of {', '.join(others)}" if others else ""
+    if not span.everything and user in found.users:
+        last = None if found.last_ns is None else from_utc_ns(found.last_ns).isoformat(timespec="seconds")
+        here = " in that stretch" + ("" if last is None else f"; what is recorded ends at {last}") + here
     _tell_unreached(voice, found.unreached)
     all_told = "nothing was forgotten" if _code(found.unreached) else f"nothing of '{user}' was found"
     voice.say(plain(f"{all_told}{here}"))

@@ -107,6 +107,7 @@ def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> 
     if isinstance(what, str):
         spec = registry.parse(what)
         cls: Any = registry.get(spec.name)
+        spec = _named(spec, cls)
         text, name = spec.text, registry.short(spec)
     elif callable(what):
         spec, cls = None, what
@@ -143,6 +144,14 @@ def with_params(agent: str, params: Mapping[str, Any]) -> str:
         if "," in str(value):
             raise UsageError(f"--{name} {quote(value)}: no value may hold a comma")
     return Spec(spec.name, {**spec.params, **params}).text
+
+
+def _named(spec: Spec, cls: Any) -> Spec:
+    """A spec whose value without a name has that of the parameter that it is: ``remote:URL`` is ``remote:url=URL``."""
+    first = next(iter(typed(cls)), "value")
+    if "value" not in spec.params or "value" in _takes(cls) or first in spec.params:
+        return spec
+    return Spec(spec.name, {first if key == "value" else key: value for key, value in spec.params.items()})
 
 
 def _takes(cls: Any) -> Mapping[str, inspect.Parameter]:

@@ -20,7 +20,7 @@ from simulator.privacy.forget_named import plan_named
 from simulator.privacy.forget_places import MADE_UP, inside, invented, listed, marker_of, out_of_bounds
 from simulator.privacy.forget_run import is_run, plan_run, users_of
 from simulator.privacy.forget_scenario import SUFFIXES, Scene, plan_scene, profile_items, read_scene
-from simulator.privacy.forget_session import WRECK, Head, is_broken, is_wreck, plan_session, read_head
+from simulator.privacy.forget_session import WRECK, Head, is_broken, is_wreck, last_ns, plan_session, read_head
 from simulator.privacy.forget_store import STORE, plan_store
 from simulator.privacy.forget_tables import ACCOUNT, PAST, is_table, plan_account, plan_memory, plan_table
 from simulator.privacy.forget_uses import IN_USE, Uses, uses_of
@@ -62,12 +62,14 @@ class Plan:
         items: in the order in which they are forgotten.
         unreached: what was left as it is, and why.
         users: everybody of whom something was found.
+        last_ns: UTC until when something of the user's was recorded; None where nobody can tell.
     """
 
     user: str
     items: list[Item] = field(default_factory=list)
     unreached: list[Unreached] = field(default_factory=list)
     users: set[str] = field(default_factory=set)
+    last_ns: int | None = None
     _strange: list[Path] = field(default_factory=list)
     _homes: set[Path] = field(default_factory=set)
 
@@ -149,6 +151,8 @@ def plan(user: str, folders: list[Path], span: Span | None = None, *, cache: Pat
     made = Plan(user, unreached=found.unreached, _strange=found.strange)
     of_runs = (users_of(run) for run in found.runs)
     made.users = {head.user for head in found.sessions.values()}.union(*(s.users for s in found.scenes), *of_runs)
+    ends = [last_ns(head) for head in found.sessions.values() if head.user == user and not span.everything]
+    made.last_ns = max((end for end in ends if end is not None), default=None)
     uses = uses_of(found.runs, found.sessions.values(), found.scenes)
     for one in _looked_for(user, span, found, uses):
         item = uses.kept(_allowed(one, seen_from, found), span)

@@ -12,7 +12,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
-from simulator.core.faults import told
+from simulator.core.errors import ProactError
+from simulator.core.faults import FAULTS, told
 from simulator.privacy.disk import remove, remove_tree
 from simulator.privacy.forget_opening import (
     FORGETTING,
@@ -33,7 +34,17 @@ from simulator.privacy.span import Span
 from simulator.session.ignored import unhide
 from simulator.session.schema import FILE_NAME
 
-__all__ = ["WRECK", "Head", "check_free", "is_broken", "is_recorded", "is_wreck", "plan_session", "read_head"]
+__all__ = [
+    "WRECK",
+    "Head",
+    "check_free",
+    "is_broken",
+    "is_recorded",
+    "is_wreck",
+    "last_ns",
+    "plan_session",
+    "read_head",
+]
 
 FORGOTTEN = "deleted"  # privacy_action of the first row, whose contents are gone
 _STAY = frozenset({"id", "tick", "captured_ns", "late_ms", "monitor", "privacy_action"})
@@ -63,6 +74,17 @@ def plan_session(head: Head, span: Span) -> Item | Unreached | None:
     """
     item = _planned(head, span)
     return Unreached(head.folder / FILE_NAME, IN_USE) if item is not None and is_recorded(head.folder) else item
+
+
+def last_ns(head: Head) -> int | None:
+    """UTC of the session's last row; None where there is none, or nobody knows its calendar time, or can read it."""
+    column = "wall_utc_ms * 1000000" if head.anchor_ns is None else f"captured_ns + {head.anchor_ns}"
+    try:
+        with reading(head.folder / FILE_NAME) as db:
+            (last,) = db.execute(f"SELECT MAX({column}) FROM screenshots").fetchone()
+    except (ProactError, *FAULTS):
+        return None
+    return None if last is None else int(last)
 
 
 def _planned(head: Head, span: Span) -> Item | Unreached | None:

@@ -266,7 +266,10 @@ def _difference(old: Mapping[str, Any], new: Mapping[str, Mapping[str, Any]]) ->
     """The first difference of two runs in words, and whether the code of agent or memory is all that differs."""
     before = old.get("resolved", {})
     if set(before) != set(new):
-        return f" (of {len(before)} units, this one has {len(new)})", False
+        sides = {"there": sorted(set(before) - set(new)), "here": sorted(set(new) - set(before))}
+        said = [f"unit {key} is only {where}" for where, keys in sides.items() for key in keys[:1]]
+        more = sum(map(len, sides.values())) - len(said)
+        return f" ({', '.join(said)}{f', and {more} more' if more else ''})", False
     found = [
         (key, field, before[key].get(field), value)
         for key in sorted(new)

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from simulator.cli import _call
+from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import Exit
+from simulator.core.types import SECOND
 from simulator.endpoint.holding import Hold
 from simulator.session.store import Writer
 
@@ -59,3 +61,16 @@ def test_a_cassette_that_is_being_recorded_into_is_left(
     hold.release()
     assert _call(["forget", "sam", "--in", str(tmp_path / "here"), "--also", str(path)]) == Exit.DONE
     assert not path.exists()
+
+
+def test_a_stretch_that_holds_nothing_says_until_when_something_was_recorded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start_ns = 1_780_000_000 * SECOND
+    with Writer(tmp_path / "s", user="sam", utc_anchor_ns=start_ns) as writer:
+        for tick in range(3):
+            writer.add(tick=tick, captured_ns=tick * SECOND, wall_utc_ms=start_ns // 10**6 + 1000 * tick)
+    assert _call(["forget", "sam", "--in", str(tmp_path), "--from", "10s", "--yes"]) == Exit.DONE
+    said = " ".join(capsys.readouterr().out.split())
+    last = from_utc_ns(start_ns + 2 * SECOND).isoformat()
+    assert f"nothing of 'sam' was found in that stretch; what is recorded ends at {last}" in said

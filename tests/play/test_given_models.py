@@ -114,3 +114,17 @@ def test_the_header_says_what_is_asked_where_something_is() -> None:
 def test_what_the_header_cannot_tell_is_told_in_a_sentence(spec: str) -> None:
     with pytest.raises(UsageError, match=r"verse|nowhere"):
         agent_maker(spec)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ("remote:http://127.0.0.1:9", "remote:url=http://127.0.0.1:9"),
+        ("remote:http://127.0.0.1:9,stateless=true", "remote:url=http://127.0.0.1:9,stateless=true"),
+        ("stdio:python3 agent.py", "stdio:cmd=python3 agent.py"),
+        ("random:rate=0.1", "random:rate=0.1"),
+        ("silent", "silent"),
+    ],
+)
+def test_a_value_without_a_name_has_that_of_its_parameter_in_the_log(given: str, text: str) -> None:
+    assert agent_maker(given).text == text

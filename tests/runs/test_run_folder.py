@@ -72,7 +72,7 @@ def test_another_run_in_the_folder_is_refused_with_the_first_difference(tmp_path
         (plans(seed=4), r"\(u0: seed is '0' there and '4' here\)"),
         (plans(latency="fixed:1s"), r"latency is 'fixed:0s' there and 'fixed:1s' here"),
         (plans(policy="stride:2"), "policy is 'latest_only' there and 'stride:2' here"),
-        (plans()[:1], r"\(of 2 units, this one has 1\)"),
+        (plans()[:1], r"\(unit u1 is only there\)"),
         ([replace(p, dataset="other") for p in plans()], "dataset is 'data' there"),
     ):
         with pytest.raises(UsageError, match=says):
