@@ -231,9 +231,10 @@ def _write_queue(file: Path, lines: Sequence[Mapping[str, Any]]) -> None:
     text = io.StringIO(newline="")
     if file.suffix.lower() == ".csv":
         table = csv.writer(text)
-        table.writerow(lines[0] if lines else ["picture", "at_s", "rows", "state", "why", "boxes", "decision"])
+        table.writerow(lines[0] if lines else ["picture", "at_s", "rows", "state", "why", "boxes", "found", "decision"])
         for line in lines:
             flat = {**line, "why": "; ".join(line["why"]), "boxes": json.dumps(line["boxes"]) if line["boxes"] else ""}
+            flat["found"] = ", ".join(f"{one['kind']}{' (filled)' if one['filled'] else ''}" for one in line["found"])
             table.writerow(["" if value is None else value for value in flat.values()])
     else:
         text.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)

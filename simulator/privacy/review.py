@@ -53,6 +53,7 @@ class Waiting:
     Attributes:
         why: what it waits for; ``not looked at`` where no scan has seen it.
         boxes: found, and not filled.
+        filled: found, and filled already.
         decision: of the person, not carried out yet; None for none.
     """
 
@@ -60,6 +61,7 @@ class Waiting:
     why: tuple[str, ...]
     boxes: tuple[Box, ...]
     decision: str | None
+    filled: tuple[Box, ...] = ()
 
 
 @dataclass(slots=True)
@@ -80,6 +82,7 @@ class Closed:
 def queue(shelf: Shelf, *, everything: bool = False) -> list[Waiting]:
     """The pictures that wait for a person, in order; or all."""
     looks, flags, boxes = shelf.looks(), shelf.flags(), shelf.boxes(filled=False)
+    filled = shelf.boxes(filled=True)
     decided = {path: word for _, path, word, _ in shelf.decisions()}
     return [
         Waiting(
@@ -88,6 +91,7 @@ def queue(shelf: Shelf, *, everything: bool = False) -> list[Waiting]:
             or (() if picture.path in looks or picture.state is not State.UNREVIEWED else ("not looked at",)),
             tuple(boxes.get(picture.path, ())),
             decided.get(picture.path),
+            tuple(filled.get(picture.path, ())),
         )
         for picture in shelf.pictures()
         if everything or picture.state is State.UNREVIEWED
@@ -95,7 +99,11 @@ def queue(shelf: Shelf, *, everything: bool = False) -> list[Waiting]:
 
 
 def record(one: Waiting) -> dict[str, Any]:
-    """A line of a queue file, which with ``decision`` filled in is a file of decisions. It holds no title."""
+    """A line of a queue file, which with ``decision`` filled in is a file of decisions. It holds no title, and of what
+    was found its kind and place.
+    """
+    found = [{"kind": b.kind, "box": [b.x, b.y, b.width, b.height], "filled": b in one.filled}
+             for b in (*one.boxes, *one.filled)]  # fmt: skip
     return {
         "picture": one.picture.path,
         "at_s": round(one.picture.captured_ns / SECOND, 3),
@@ -103,6 +111,7 @@ def record(one: Waiting) -> dict[str, Any]:
         "state": str(one.picture.state),
         "why": list(one.why),
         "boxes": [[b.x, b.y, b.width, b.height] for b in one.boxes],
+        "found": found,
         "decision": one.decision,
     }
 

@@ -168,3 +168,14 @@ def test_a_review_counts_in_words_what_waits_and_what_a_queue_holds(
     capsys.readouterr()
     call("review", session, "--queue", file)
     assert f"{file} has no lines: nothing waits for a decision" in capsys.readouterr().out
+
+
+def test_a_queue_shows_what_was_found_on_a_picture_that_waits(tmp_path: Path) -> None:
+    session = desk.record(tmp_path / "q", titles={6: "Online Banking"})  # the card is on it, and is filled
+    call("scan", session)
+    for file in (tmp_path / "queue.jsonl", tmp_path / "queue.csv"):
+        call("review", session, "--queue", file)
+    (line,) = records((tmp_path / "queue.jsonl").read_text(encoding="utf-8"))
+    assert {(one["kind"], one["filled"], len(one["box"])) for one in line["found"]} == {("card", True, 4)}
+    assert line["boxes"] == []
+    assert "card (filled)" in (tmp_path / "queue.csv").read_text(encoding="utf-8")
