@@ -5,6 +5,8 @@ Three ways, tried in this order for each item, so that any memory will do:
 1. the item's own fields, where the memory knows labels;
 2. the labels of the item's source events, which the view knows;
 3. a vote of the labelled events whose window reads most like the item's text.
+
+An item that is ``neutral`` is read in none of them: the names of windows in its words are no moments like this one.
 """
 
 from __future__ import annotations
@@ -120,6 +122,8 @@ def _of_weight_one(said: list[tuple[_Said, float]]) -> list[tuple[_Said, float]]
 
 
 def _read(item: MemoryItem, labels: LabelReader) -> _Said | None:
+    if item.neutral:
+        return None
     if item.help is not None:
         return _Said(item.help, item.intention, item.query)
     return labels.of_sources(item.source_event_ids) or labels.by_vote(item.text)

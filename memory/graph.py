@@ -183,7 +183,8 @@ class GraphMemory(Remembered):
             if total:
                 named = ", ".join(f"{one_line(a)} {percent(n, total)}" for a, n in list(counts.items())[:3])
                 text = f"After {one_line(app)} usually comes: {named}"
-                return MemoryItem(text, total / (total + 4), (), latest_ns, tokens=estimate_tokens(text))
+                tokens = estimate_tokens(text)
+                return MemoryItem(text, total / (total + 4), (), latest_ns, tokens=tokens, neutral=True)
         return None
 
     # Writing.

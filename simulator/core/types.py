@@ -148,7 +148,7 @@ class MemoryItem:
     does not know; ``intention`` the most frequent need among them; ``query`` an earlier question of the user.
     ``latest_source_ns`` is when the newest piece of it became available: a causality check compares it with now.
     ``tokens`` estimates the length of ``text`` in a prompt. ``memory`` names the memory that told it, where several
-    are combined.
+    are combined. ``neutral``: it says nothing of the need for help, and none is to be read out of its words.
     """
 
     text: str
@@ -160,6 +160,7 @@ class MemoryItem:
     query: str | None = None
     tokens: int = 0
     memory: str | None = None
+    neutral: bool = False
 
 
 @dataclass(slots=True)

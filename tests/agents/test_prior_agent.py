@@ -8,7 +8,7 @@ from agents.evidence import LabelReader, weigh
 from agents.prior import FALLBACK_THRESHOLD, LEAST_REHEARSED, Prior, best_threshold
 from agents.testing import FakeMemoryView, FakeMeter, observe
 from memory.base import LabelBook, View, as_memory, make_memory
-from simulator.core.types import SECOND, Decision, Event, Label, MemoryItem, Observation, Setup
+from simulator.core.types import SECOND, Decision, Event, Label, MemoryItem, Observation, Query, Setup
 
 NEEDED = MemoryItem("…", 0.9, help=1.0, intention="Coding/Programming", query="why does it fail?")
 NOT = MemoryItem("…", 0.9, help=0.0)
@@ -46,6 +46,28 @@ def test_else_the_nearest_labels_vote_over_its_text() -> None:
     assert (found.share, found.intention) == (1.0, "Information Lookup")
     assert weigh([MemoryItem("季度报告", 0.5)], known) is None
     assert weigh([], known) is None
+
+
+async def test_what_usually_comes_next_is_told_and_changes_no_evidence() -> None:
+    past = [labelled(n, "parser", "Coding/Programming") for n in range(6)]
+    mail = [
+        (Event(f"m/{n}", "user", n, n + 1, "mail", "code"), Label(f"m/{n}", "user", False, n + 1)) for n in range(6)
+    ]
+    known = reader(*past, *mail)
+    found, told = [], []
+    for spec in ("graph", "graph:show_next=true"):
+        memory = as_memory(make_memory(spec))
+        for pair in zip(past, mail, strict=True):
+            for event, label in pair:
+                await memory.observe(event)
+                await memory.feedback(event, label)
+        items = await memory.recall(Query("user", "code", "parser", None, 100), 10, None)
+        told.append(sum("usually comes" in item.text for item in items))
+        found.append(weigh(items, known))
+        # Alone, as with k=1 or a small budget, it is no evidence either, though it reads like mail's windows.
+        assert all(weigh([item], known) is None for item in items if "usually comes" in item.text)
+    assert told == [0, 1]
+    assert found[0] == found[1]
 
 
 def test_scores_on_a_foreign_scale_give_way_to_ranks() -> None:
