@@ -267,7 +267,7 @@ def test_whose_annotations_are_meant_is_asked_where_there_are_several(study: Pat
     with pytest.raises(UsageError, match="nothing is annotated there"):
         audit([session(tmp_path / "t")], json=True)
     put(study, [said(False, who="m2")] * 4)
-    with pytest.raises(UsageError, match="--annotator: m1, prompt 0123; m2"):
+    with pytest.raises(UsageError, match="--annotator 'm1, prompt 0123'; --annotator m2"):
         audit([study], json=True)
     with pytest.raises(UsageError, match="did you mean 'm2'"):
         audit([study], annotator="m3", json=True)

@@ -16,6 +16,7 @@ from simulator.core.types import SECOND
 from simulator.runs.folder import read_units
 from simulator.session.check import check
 from simulator.session.scenario import plays
+from simulator.session.ignored import is_hidden
 from simulator.session.store import Writer
 from simulator.timing.clock import real_ns, rest
 from tests.desks import Desk, needs, until
@@ -237,6 +238,7 @@ def test_without_a_screen_a_fallback_is_played_and_says_that_it_is_a_recording(t
     said = records(done)
     assert said[0]["event"] == "fallback"
     assert "RECORDING" in done.stderr
+    assert is_hidden(tmp_path / "demo")
     assert [r["event"] for r in said if r["event"] in ("suggestion", "done")] == ["suggestion", "done"]
 
 
