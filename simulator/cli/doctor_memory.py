@@ -19,6 +19,9 @@ def memory(
     /,
     *,
     limit: Annotated[str, Parameter(help="How long one rule may take to try.")] = "60s",
+    embedder: Annotated[
+        str | None, Parameter(help="Of rag and personas: hash, minilm, wordllama, endpoint:model=NAME.")
+    ] = None,
     json: Annotated[
         bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
     ] = False,
@@ -39,18 +42,21 @@ def memory(
         raise UsageError(f"--limit: {error}") from error
     if limit_s <= 0:
         raise UsageError(f"--limit {limit}: a duration above 0 is wanted, such as 60s")
-    return tell(_findings(memory_maker(spec), limit_s), Voice(as_json=json))
+    return tell(_findings(memory_maker(spec), limit_s, embedder), Voice(as_json=json))
 
 
-def _findings(maker: Any, limit_s: float) -> Iterator[Finding]:
+def _findings(maker: Any, limit_s: float, embedder: str | None = None) -> Iterator[Finding]:
     """One after the other, as they are made."""
     from memory.conformance import examine
     from memory.conformance.subject import USER, Subject
     from simulator.core.intentions import INTENTIONS
     from simulator.core.types import SECOND
+    from simulator.play.embedding import embedder_of
     from simulator.session.truth import Truth
 
-    given: dict[str, Any] = {"seed": 7, "intentions": INTENTIONS}
+    given: dict[str, Any] = {"seed": 7, "intentions": INTENTIONS, "utc_anchor_ns": 0}
+    if (chosen := embedder_of(embedder, maker, None)) is not None:
+        given["embedder"] = chosen.make(unit="doctor")
     if maker.sees_truth:
         given["truth"] = Truth("doctor", USER, SECOND)
     first = maker.make(**given)  # what cannot be made at all is a fault of the call

@@ -81,7 +81,7 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
     voice = Voice(as_json=options.json)
     gate = Gate.parse(options.gate)
     agent_maker(options.agent)  # a wrong word is told before anything is recorded
-    memory_maker(options.memory).make(seed=0, intentions=())
+    memory_maker(options.memory).make(seed=0, intentions=(), utc_anchor_ns=0)
     if (embedder := embedder_of(options.embedder, memory_maker(options.memory), model)) is not None:
         embedder.make(choice=model)
     if agent_maker(options.agent).wants_model is not None and (chosen := model or ModelChoice()).replays is None:

@@ -29,6 +29,7 @@ _SUFFIXES: dict[str, _Format] = {
 _Spec = Annotated[str, option("The memory, as for 'run': graph, rag+graph, graph:scope=backoff.")]
 _Unit = Annotated[str | None, option("Which session of the scenario, by its key; default: the first.")]
 _Whole = Annotated[bool, switch("As of the session's end, with its own events; else as of time 0.")]
+_Embedder = Annotated[str | None, option("Of rag and personas: hash, minilm, wordllama, endpoint:model=NAME.")]
 _Json = Annotated[bool, switch("One JSON record a line on stdout, the last one 'done'.")]
 
 
@@ -42,6 +43,7 @@ def explain(
     scenario: Annotated[Path | None, option("Whose past is remembered; without it only the words are told.")] = None,
     unit: _Unit = None,
     whole: _Whole = False,
+    embedder: _Embedder = None,
     json: _Json = False,
 ) -> int:
     """Say which words of a title are taken and why others are not, and what a memory answers.
@@ -56,7 +58,7 @@ def explain(
 
     voice = Voice(as_json=json)
     play = None if scenario is None else _play(scenario, unit)
-    made, now_ns = (None, 0) if play is None else anyio.run(_filled, memory, play, whole)
+    made, now_ns = (None, 0) if play is None else anyio.run(_filled, memory, play, whole, embedder)
     graph = None if made is None else _graph_in(made)
     user = "" if play is None else play.user
     told = _words(graph, user, title, now_ns)
@@ -114,7 +116,7 @@ def export(
     if nodes < 3:
         raise UsageError(f"--nodes {nodes}: 3 or more are wanted")
     play = _play(scenario, unit)
-    made, now_ns = anyio.run(_filled, memory, play, whole)
+    made, now_ns = anyio.run(_filled, memory, play, whole, None)
     graph = _graph_in(made)
     if graph is None:
         raise UsageError(f"--memory {quote(memory)}: there is no graph in it; graph, or rag+graph, has one")
@@ -156,12 +158,16 @@ def _play(scenario: Path, unit: str | None) -> Play:
     return found[unit]
 
 
-async def _filled(spec: str, play: Play, whole: bool) -> tuple[Memory, int]:
+async def _filled(spec: str, play: Play, whole: bool, embedder: str | None) -> tuple[Memory, int]:
+    from simulator.play.embedding import embedder_of
     from simulator.play.makers import memory_maker
     from simulator.play.remembering import remember
 
     maker = memory_maker(spec)
-    given: dict[str, Any] = {"seed": 0, "intentions": play.intentions}
+    anchor_ns: int | None = getattr(play.source, "utc_anchor_ns", None)
+    given: dict[str, Any] = {"seed": 0, "intentions": play.intentions, "utc_anchor_ns": anchor_ns}
+    if (chosen := embedder_of(embedder, maker, None)) is not None:
+        given["embedder"] = chosen.make(unit=play.key)
     made = maker.make(**given | ({"truth": play.truth} if maker.sees_truth else {}))
     return made, await remember(made, play, whole=whole)
 

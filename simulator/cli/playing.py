@@ -53,7 +53,8 @@ async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[s
     agent_maker(options.agent)  # a wrong word is told before the first of several runs is played
     makers = [memory_maker(m) for m in memories]
     for maker in [m for m in makers if not m.sees_truth] if len(makers) > 1 else ():  # a single one its run tries
-        maker.make(seed=0, intentions=(), **({"model": model} if maker.wants_model == "ModelChoice" else {}))
+        known = {"model": model} if maker.wants_model == "ModelChoice" else {}
+        maker.make(seed=0, intentions=(), utc_anchor_ns=0, **known)  # any calendar will do to try it
     hear = [maker.wants_embedder for maker in makers]
     deaf = [memory for memory, hears in zip(memories, hear, strict=True) if any(hear) and not hears]
     with _listening(interrupt, voice.tell):

@@ -48,3 +48,32 @@ def test_a_store_without_a_calendar_and_a_folder_with_something_else_are_refused
     Journal(tmp_path / "session").close()
     assert _run(["memory", "keep", str(tmp_path / "session"), DESK]) == 2
     assert "does not count in calendar time" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "memory"),
+    [
+        (["run", DESK, "--clock", "modelled", "--latency", "fixed:200ms", "--out", "OUT"], "rag:store=S,graph:store=S"),
+        (["memory", "explain", "xterm", "proj: bash", "--scenario", DESK], "rag:store=S"),
+        (["memory", "export", DESK, "OUT.json"], "graph:store=S"),
+        (["doctor", "memory"], "rag:store=S"),
+    ],
+)
+def test_whatever_opens_a_store_knows_the_calendar(
+    words: list[str], memory: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert keep(Path("S"), [Path(DESK)]) == 0
+    assert _run([*words, *([] if words[0] == "doctor" else ["--memory"]), memory]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [["memory", "explain", "a", "b", "--scenario", DESK, "--memory"], ["doctor", "memory"]]
+)
+def test_the_embedder_of_the_environment_is_that_of_the_memory(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROACT_EMBEDDER", "nope")
+    assert _run([*words, "rag"]) == 2
+    assert "unknown embedder" in capsys.readouterr().err
+    assert _run([*words, "rag", "--embedder", "hash"]) == 0
