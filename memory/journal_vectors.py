@@ -3,14 +3,16 @@
     FOLDER/vectors/<what they are>/<up to which write>/   about.json, and for each user rows.npy and columns.npz
 
 They are derived: valid for one embedder and one way to make documents, for a log that holds the write they were made up
-to and no correction or forgetting since. What does not match is made anew, without embedding a text twice. Rows are
-mapped and not read. Where nothing can be written, or another process is at it, the same is made in this process.
+to and no correction or forgetting since. What does not match is made anew, without embedding a text twice. about.json
+tells the CRC-32 of each file, compared whenever files are opened: what is damaged is made anew, too. Beyond that, rows
+are mapped and not read. Where nothing can be written, or another process is at it, the same is made in this process.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -33,6 +35,7 @@ __all__ = ["Kind", "StoredShelf", "open_shelves", "versions"]
 
 _FORMAT = 1
 _FEW = 1_000
+_ROWS, _COLUMNS = "rows.npy", "columns.npz"
 _Numbers = NDArray[np.int64]
 
 
@@ -88,9 +91,7 @@ class StoredShelf(Documents):
 
     def __init__(self, folder: Path, journal: Journal, exact: int | None) -> None:
         self._journal = journal
-        rows = np.load(folder / "rows.npy", mmap_mode="r")
-        with np.load(folder / "columns.npz") as columns:
-            c = {name: columns[name] for name in columns.files}
+        rows, c = _read(folder)
         self.index = Index(rows.shape[1], exact=exact)
         self.index.extend(list(_blocks(rows, c)), c["row_known_ns"] + journal.shift_ns)
         self.known_ns, self.end_ns = c["known_ns"] + journal.shift_ns, c["end_ns"] + journal.shift_ns
@@ -117,6 +118,13 @@ class StoredShelf(Documents):
         at = int(np.searchsorted(self.n, n, side="right", sorter=self._by_event)) - 1
         if at >= 0 and self.n[self._by_event[at]] == n:
             self.until_ns[self._by_event[at]] = known_ns
+
+
+def _read(folder: Path) -> tuple[Rows, dict[str, Any]]:
+    """What lies in one user's folder; rows are mapped."""
+    rows: Rows = np.load(folder / _ROWS, mmap_mode="r", allow_pickle=False)
+    with np.load(folder / _COLUMNS, allow_pickle=False) as columns:
+        return rows, {name: columns[name] for name in columns.files}
 
 
 def _blocks(rows: Rows, c: Mapping[str, Any]) -> Iterator[Block]:
@@ -149,13 +157,45 @@ def _valid(place: Path, journal: Journal) -> int:
     """The newest write up to which there are documents of this very log."""
     known = sorted((int(p.name) for p in place.glob("[0-9]*") if p.name.isdecimal()), reverse=True)
     for seq in known:
-        try:
-            about = json.loads((place / str(seq) / "about.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        about = _about(place / str(seq))
+        if seq > journal.seq or (about.get("epoch"), about.get("identity")) != (journal.epoch, journal.chain(seq)):
             continue
-        if seq <= journal.seq and about["epoch"] == journal.epoch and about["identity"] == journal.chain(seq):
+        if _whole(place / str(seq), about):
             return seq
     return 0
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    """What about.json says; nothing where it cannot be read."""
+    try:
+        about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+def _whole(folder: Path, about: Mapping[str, Any]) -> bool:
+    """Whether the files are those that were written."""
+    users, sums = about.get("users"), about.get("crc32")
+    if not isinstance(users, list) or not isinstance(sums, dict):
+        return False
+    try:
+        return sums == {user: _sums(folder / user) for user in users}
+    except (OSError, TypeError):
+        return False
+
+
+def _sums(folder: Path) -> dict[str, int]:
+    return {name: _sum(folder / name) for name in (_ROWS, _COLUMNS)}
+
+
+def _sum(path: Path) -> int:
+    """Of a file. CRC-32 finds what a disk or a copy did, at 4 GB/s; against people there is no guard in a store."""
+    found = 0
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            found = zlib.crc32(piece, found)
+    return found
 
 
 def _made(place: Path, journal: Journal, kind: Kind, older: int) -> int:
@@ -178,7 +218,8 @@ def _made(place: Path, journal: Journal, kind: Kind, older: int) -> int:
                 _store(new / number, shelf, journal.shift_ns)
                 users.append(number)
         new.mkdir(exist_ok=True)
-        about = {"identity": journal.identity, "epoch": journal.epoch, "users": users, **kind.facts}
+        sums = {user: _sums(new / user) for user in users}
+        about = {"identity": journal.identity, "epoch": journal.epoch, "users": users, "crc32": sums, **kind.facts}
         (new / "about.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
         final = place / str(journal.seq)
         shutil.rmtree(final, ignore_errors=True)
@@ -195,8 +236,10 @@ def _made(place: Path, journal: Journal, kind: Kind, older: int) -> int:
 
 def _valid_or_any(place: Path, older: int) -> str:
     """Whose rows can be taken over: a text's row is the same whatever became of the log."""
-    known = sorted((p.name for p in place.glob("[0-9]*") if (p / "about.json").is_file()), key=int)
-    return str(older) if older else known[-1] if known else ""
+    if older:
+        return str(older)
+    known = sorted((p for p in place.glob("[0-9]*") if p.name.isdecimal()), key=lambda p: int(p.name), reverse=True)
+    return next((p.name for p in known if _whole(p, _about(p))), "")
 
 
 def shelved(found: Iterable[Entry], kind: Kind, known: _Known | None = None) -> Shelf:
@@ -216,10 +259,8 @@ class _Known:
     def __init__(self, folder: Path, embed: Callable[[str], tuple[Rows, float]]) -> None:
         self._embed = embed
         self._rows: dict[bytes, int] = {}
-        if (folder / "rows.npy").is_file():
-            rows = np.load(folder / "rows.npy", mmap_mode="r")
-            with np.load(folder / "columns.npz") as columns:
-                c = {name: columns[name] for name in columns.files}
+        if (folder / _ROWS).is_file():
+            rows, c = _read(folder)
             self._index = Index(rows.shape[1])
             self._index.extend(list(_blocks(rows, c)), c["row_known_ns"])
             self._slots = _slots(self._index)
@@ -252,7 +293,7 @@ def _digest(text: str) -> bytes:
 def _store(folder: Path, shelf: Shelf, shift_ns: int) -> None:
     folder.mkdir(parents=True)
     index, n = shelf.index, len(shelf.index)
-    rows = np.lib.format.open_memmap(folder / "rows.npy", mode="w+", dtype=np.float32, shape=(n, index.dimension))
+    rows = np.lib.format.open_memmap(folder / _ROWS, mode="w+", dtype=np.float32, shape=(n, index.dimension))
     for i, block in enumerate(index.blocks):
         rows[i * BLOCK : i * BLOCK + block.n] = block.rows[: block.n]
     rows.flush()
@@ -262,7 +303,7 @@ def _store(folder: Path, shelf: Shelf, shift_ns: int) -> None:
     until_ns = np.array(shelf.until_ns, dtype=np.int64)
     endless = until_ns == np.iinfo(np.int64).max
     np.savez(
-        folder / "columns.npz",
+        folder / _COLUMNS,
         norms=np.concatenate([b.norms[: b.n] for b in index.blocks]),
         row_known_ns=index.known_ns - shift_ns,
         known_ns=np.array(shelf.known_ns, dtype=np.int64) - shift_ns,

@@ -1,6 +1,7 @@
 """rag against a hand that knows no index: every event looked at, for every moment, after every sort of write."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -258,6 +259,8 @@ async def test_stored_vectors_of_another_embedder_or_log_are_not_used(tmp_path: 
         rows = about.parent / "1" / "rows.npy"
         content = rows.read_bytes()
         rows.write_bytes(content[:-2048] + bytes(2048))  # the last row says nothing: seen if these files are used
+        said = json.loads(about.read_text())
+        about.write_text(json.dumps(said | {"crc32": {"1": cached._sums(rows.parent)}}))
         assert len(await answers()) == 3
 
         class Other(HashEmbedder):
@@ -270,6 +273,35 @@ async def test_stored_vectors_of_another_embedder_or_log_are_not_used(tmp_path: 
         journal.observe(Event("s/0", "ada", 0, 1, "code", "parser of another log"))
         journal.close()
         assert [t for t in await answers() if "another log" in t]
+
+
+@pytest.mark.parametrize("name", ["1/rows.npy", "1/columns.npz", "about.json"])
+@pytest.mark.parametrize("damage", ["zeroed", "garbage", "truncated", "missing", "no object"])
+async def test_damaged_vectors_are_found_on_opening_and_made_anew(tmp_path: Path, name: str, damage: str) -> None:
+    async def told() -> list[MemoryItem]:
+        memory = RagMemory("all", store=str(tmp_path))
+        items = await memory.recall(Query("ada", "code", "parser 3", None, 100), 3, None)
+        await memory.close()
+        return items
+
+    with small():
+        journal = Journal(tmp_path)
+        for i in range(6):
+            journal.observe(Event(f"s/{i}", "ada", i, i + 1, "code", f"parser {i}"))
+        journal.close()
+        first = await told()
+        (about,) = (tmp_path / "vectors").glob("*/*/about.json")
+        file = about.parent / name
+        whole = file.read_bytes()
+        half = len(whole) // 2
+        if damage == "missing":
+            file.unlink()
+        else:
+            file.write_bytes({"zeroed": whole[:half] + bytes(len(whole) - half), "garbage": b"x" * 100 + whole[100:],
+                              "truncated": whole[:half], "no object": b"[]"}[damage])  # fmt: skip
+        assert await told() == first
+        assert len(first) == 3
+        assert file.read_bytes() == whole
 
 
 @pytest.mark.parametrize("correct", [False, True])
