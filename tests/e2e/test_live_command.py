@@ -15,8 +15,8 @@ import pytest
 from simulator.core.types import SECOND
 from simulator.runs.folder import read_units
 from simulator.session.check import check
-from simulator.session.scenario import plays
 from simulator.session.ignored import is_hidden
+from simulator.session.scenario import plays
 from simulator.session.store import Writer
 from simulator.timing.clock import real_ns, rest
 from tests.desks import Desk, needs, until
@@ -233,10 +233,11 @@ def test_without_a_screen_a_fallback_is_played_and_says_that_it_is_a_recording(t
         for i in range(3):
             writer.add(tick=i, captured_ns=i * SECOND, app_name="bash", window_title="t")
     done = proact("live", tmp_path / "demo", "--agent", "always", "--memory", "none", "--fallback", tmp_path / "past",
-                  "--json", "--yes", env=bare(tmp_path))  # fmt: skip
+                  "--json", "--yes", env={**bare(tmp_path), "DISPLAY": ":9987"})  # fmt: skip
     assert done.returncode == 0, done.stderr
     said = records(done)
     assert said[0]["event"] == "fallback"
+    assert "and is it yours? What follows is a RECORDING" in done.stderr
     assert "RECORDING" in done.stderr
     assert is_hidden(tmp_path / "demo")
     assert [r["event"] for r in said if r["event"] in ("suggestion", "done")] == ["suggestion", "done"]
