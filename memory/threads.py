@@ -54,7 +54,10 @@ class Threaded:
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """The k best items for the query."""
-        return list(await self._run(lambda: self._plain.recall(query, k, token_budget)))
+        found = await self._run(lambda: self._plain.recall(query, k, token_budget))
+        if isinstance(found, str | bytes | Mapping):  # each would make a list, of something else
+            raise TypeError(f"recall gives a {type(found).__name__}, not a list of MemoryItem")
+        return list(found)
 
     def render(self, items: Sequence[MemoryItem]) -> str:
         """Items as prompt text, in the object's own words if it has some."""

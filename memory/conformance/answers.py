@@ -7,7 +7,7 @@ from collections import Counter
 
 from memory.conformance.subject import USER, Subject, ensure, past, query
 from memory.wording import estimate_tokens
-from simulator.core.types import SECOND, Event, Label, MemoryItem
+from simulator.core.types import SECOND, Event, Label
 
 __all__ = ["CHECKS"]
 
@@ -76,7 +76,6 @@ def every_field_of_an_item_is_of_its_kind(s: Subject) -> None:
     pairs = past()
     memory = s.filled(pairs)
     for item in s.ask_all(memory, pairs, pairs[-1][0].end_ns):
-        ensure(isinstance(item, MemoryItem), f"recall gives an object of {type(item).__name__}, not a MemoryItem")
         score, share = item.score, item.help
         ensure(isinstance(item.text, str), f"text is of type {type(item.text).__name__}, not str")
         ensure(isinstance(score, int | float) and math.isfinite(score), f"score is {score!r}, not a finite number")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Coroutine
 from typing import Any
@@ -11,7 +12,7 @@ from simulator.core.traits import declares
 from simulator.core.types import MS
 from simulator.timing.clock import real_ns
 
-__all__ = ["CHECKS"]
+__all__ = ["CHECKS", "every_call_comes_back"]
 
 _WORDS: dict[str, set[Any]] = {
     "as_of": {"native", "stream_order_only"},
@@ -20,6 +21,28 @@ _WORDS: dict[str, set[Any]] = {
     "llm_per_write": {True, False},
 }
 _INLINE_NS = 100 * MS
+
+
+def every_call_comes_back(s: Subject) -> None:
+    """The first of all rules: with a memory that blocks, no other can be tried."""
+    pairs = past(6)
+    memory = s.filled(pairs)
+    items = s.ask_all(memory, pairs, pairs[-1][0].end_ns)
+    text = memory.render(items)
+    ensure(isinstance(text, str), f"render() gives a {type(text).__name__}, not a text")
+
+
+def closing_raises_nothing(s: Subject) -> None:
+    memory: Any = s.filled(past(6))
+    if not s.has(memory, "close"):
+        raise NotAsked("it has no close()")
+    ended = memory.close()
+    if inspect.isawaitable(ended):
+        s.run(_awaited(ended))
+
+
+async def _awaited(ended: Any) -> None:
+    await ended
 
 
 def an_inline_memory_never_suspends_or_blocks(s: Subject) -> None:
@@ -70,4 +93,5 @@ CHECKS = (
     an_inline_memory_never_suspends_or_blocks,
     statistics_are_plain_numbers,
     capabilities_use_the_known_words,
+    closing_raises_nothing,
 )

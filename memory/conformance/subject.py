@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from memory.base import as_memory
+from memory.conformance.watched import Underway, Watched
 from simulator.core.protocols import Memory
 from simulator.core.traits import trait
 from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
@@ -92,12 +93,13 @@ class Subject:
         self._make = make
         self._runner = asyncio.Runner()
         self._made: list[Any] = []
+        self.underway = Underway()
 
     def memory(self) -> Memory:
         """A new one."""
         made = as_memory(self._make())
         self._made.append(made)
-        return made
+        return cast(Memory, Watched(made, self.underway))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Await something."""
@@ -143,8 +145,16 @@ class Subject:
             await memory.maintain(now_ns)
 
     def ask(self, memory: Memory, asked: Query, k: int = 5, budget: int | None = None) -> list[MemoryItem]:
-        """One recall."""
-        return self.run(memory.recall(asked, k, budget))
+        """One recall.
+
+        Raises:
+            Fault: it gives something else than a list of items.
+        """
+        items = self.run(memory.recall(asked, k, budget))
+        ensure(isinstance(items, list | tuple), f"recall gives a {type(items).__name__}, not a list of MemoryItem")
+        for item in items:
+            ensure(isinstance(item, MemoryItem), f"recall gives a list with a {type(item).__name__}, not a MemoryItem")
+        return items
 
     def ask_all(self, memory: Memory, pairs: Pairs, now_ns: int, user: str = USER) -> list[MemoryItem]:
         """What is recalled in the windows of the first five events together."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from simulator.cli.doctor import Finding, tell
-from simulator.cli.speak import Voice
+from simulator.cli.speak import Voice, plain
 from simulator.core.errors import UsageError
 
 __all__ = ["memory"]
@@ -18,7 +18,7 @@ def memory(
     spec: Annotated[str, Parameter(help="As for `proact run --memory`: mine.py:Mine, or a name such as rag.")],
     /,
     *,
-    limit: Annotated[str, Parameter(help="How long one rule may take to try.")] = "60s",
+    limit: Annotated[str, Parameter(help="How long one rule may take to try; one call, a sixth of it.")] = "60s",
     embedder: Annotated[
         str | None, Parameter(help="Of rag and personas: hash, minilm, wordllama, endpoint:model=NAME.")
     ] = None,
@@ -42,10 +42,17 @@ def memory(
         raise UsageError(f"--limit: {error}") from error
     if limit_s <= 0:
         raise UsageError(f"--limit {limit}: a duration above 0 is wanted, such as 60s")
-    return tell(_findings(memory_maker(spec), limit_s, embedder), Voice(as_json=json))
+    voice = Voice(as_json=json)
+    return tell(_shown(memory_maker(spec), limit_s, embedder, voice), voice)
 
 
-def _findings(maker: Any, limit_s: float, embedder: str | None = None) -> Iterator[Finding]:
+def _shown(maker: Any, limit_s: float, embedder: str | None, voice: Voice) -> Iterator[Finding]:
+    """The findings; on a terminal the rule that is being tried stands on stderr until the last of them."""
+    with voice.progress.status("") as line:
+        yield from _findings(maker, limit_s, embedder, lambda rule: line.update(plain(f"trying: {rule}")))
+
+
+def _findings(maker: Any, limit_s: float, embedder: str | None, told: Callable[[str], None]) -> Iterator[Finding]:
     """One after the other, as they are made."""
     from memory.conformance import examine
     from memory.conformance.subject import USER, Subject
@@ -62,5 +69,13 @@ def _findings(maker: Any, limit_s: float, embedder: str | None = None) -> Iterat
     first = maker.make(**given)  # what cannot be made at all is a fault of the call
     Subject.let_go(first)
     yield Finding("made", "ok", f"{maker.text} is a memory: {type(getattr(first, 'plain', first)).__name__}")
-    for checked in examine(lambda: maker.make(**given), limit_s):
-        yield Finding(checked.name, checked.state, checked.said)
+    firsts: dict[str, str] = {}
+    again: dict[str, int] = {}
+    for checked in examine(lambda: maker.make(**given), limit_s, told):
+        first_rule = firsts.setdefault(checked.said, checked.name)
+        if checked.state != "wrong" or first_rule == checked.name:
+            yield Finding(checked.name, checked.state, checked.said)
+        else:  # one fault may break every rule: it is told once, and counted
+            again[first_rule] = again.get(first_rule, 0) + 1
+    for rule, n in again.items():
+        yield Finding(f"{n} more rules" if n > 1 else "1 more rule", "wrong", f"the same as in “{rule}”")

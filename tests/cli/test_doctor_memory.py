@@ -58,3 +58,18 @@ def test_what_cannot_be_tried_is_a_usage_error() -> None:
         memory("ragg")
     with pytest.raises(UsageError, match="--limit 0s"):
         memory("rag", limit="0s")
+
+
+def test_one_fault_that_breaks_every_rule_is_told_once_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "class Broken:\n    def observe(self, event): raise KeyError('x')\n    def recall(self, *a): return []\n"
+    )
+    assert memory(f"{file}:Broken", json=True) == 1
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    raised = [r for r in records if "raised KeyError" in r.get("said", "")]
+    assert len(raised) == 1
+    (more,) = [r for r in records if "more rules" in r.get("name", "")]
+    assert more["said"] == "the same as in “every call comes back”"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memory.base import estimate_tokens, one_line
-from memory.conformance import examine
+from memory.conformance import CHECKS, examine
 from simulator.core.types import Event, Label, MemoryItem, Query
 
 NATIVE: Mapping[str, Any] = {"as_of": "native", "isolation": "native", "mutates_past": False}
@@ -138,6 +138,23 @@ class NeverComesBack(Sound):
         return []
 
 
+class BlocksOnAnOddTitle(Sound):
+    def observe(self, event: Event) -> None:
+        if event.title == "的":
+            threading.Event().wait()
+        super().observe(event)
+
+
+class GivesAText(Sound):
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        return "what I know"  # type: ignore[return-value]
+
+
+class FailsToClose(Sound):
+    def close(self) -> None:
+        raise OSError("disk gone")
+
+
 class MutatesWhatItGave(Sound):
     def __init__(self) -> None:
         super().__init__()
@@ -220,7 +237,10 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
     (TooMany, "items come best first", "asked for 0 items"),
     (OverBudget, "items fit the token budget", "budget is exceeded"),
     (SaysItIsCheap, "an item says honestly", "says it costs 1"),
-    (NeverComesBack, "items come best first", "did not come back within 0.15 s"),
+    (NeverComesBack, "every call comes back", "recall() did not come back within 0.05 s"),
+    (BlocksOnAnOddTitle, "odd windows", "observe() did not come back within 0.05 s"),
+    (GivesAText, "every call comes back", "recall gives a str, not a list of MemoryItem"),
+    (FailsToClose, "closing raises nothing", "raised OSError at test_conformance_catches.py"),
     (MutatesWhatItGave, "an answer once given", "change when more is told"),
     (Duplicates, "nothing is recalled twice", "more than once"),
     (CountsTwice, "an event told twice", "count twice"),
@@ -241,7 +261,7 @@ def test_a_memory_without_a_fault_passes_every_rule() -> None:
 
 @pytest.mark.parametrize(("made", "rule", "sentence"), PLANTED, ids=lambda x: getattr(x, "__name__", None))
 def test_a_planted_fault_is_named(made: Callable[[], Any], rule: str, sentence: str) -> None:
-    limit_s = 0.15 if made is NeverComesBack else 30.0
+    limit_s = 0.3 if made in (NeverComesBack, BlocksOnAnOddTitle) else 30.0
     found = {c.name: c for c in examine(made, limit_s)}
     (name,) = [one for one in found if one.startswith(rule)]
     assert found[name].state == "wrong"
@@ -254,3 +274,10 @@ def test_a_memory_that_cannot_forget_is_noted_and_no_fault() -> None:
 
     (found,) = [c for c in examine(Elephant) if c.name.startswith("what is forgotten")]
     assert (found.state, "cannot be" in found.said) == ("note", True)
+
+
+def test_a_memory_that_blocks_is_told_after_one_call_and_no_other_rule_waits_for_it() -> None:
+    tried: list[str] = []
+    first, rest = examine(NeverComesBack, 0.3, tried.append)
+    assert (first.state, rest.state, tried) == ("wrong", "note", ["every call comes back"])
+    assert rest.name == f"{len(CHECKS) - 1} more rules"
