@@ -24,9 +24,14 @@ REHEARSED = 2000
 
 
 class Doing:
-    """What is being done before time 0."""
+    """What is being done before time 0, and the how manieth call it is."""
 
     what = "nothing"
+    nth = 0
+
+    def begin(self, what: str) -> None:
+        """The next call is made."""
+        self.what, self.nth = what, self.nth + 1
 
 
 async def settled(made: Any) -> Any:
@@ -68,7 +73,7 @@ async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Eve
         doing: is told what is being done, for the sentence that says what failed.
     """
     if hasattr(agent, "open"):
-        doing.what = "the agent's open"
+        doing.begin("the agent's open")
         await settled(agent.open(setup))
     rehearse = getattr(agent, "rehearse", None)
     for t, what, i in _timeline(history, rehearse is not None, setup.user):
@@ -77,24 +82,24 @@ async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Eve
             if event.user == setup.user:
                 recent.remember(event)
             if memory is not None:
-                doing.what = "the memory's observe"
+                doing.begin("the memory's observe")
                 await memory.observe(event)
         elif what == _FEEDBACK:
             assert label is not None
             if memory is not None:
-                doing.what = "the memory's feedback"
+                doing.begin("the memory's feedback")
                 book.add(event, label)
                 await memory.feedback(event, label)
         else:
             assert rehearse is not None
             meter = SilentMeter()
-            doing.what = "the agent's rehearse"
+            doing.begin("the agent's rehearse")
             await settled(rehearse(_question(event, t, setup, memory, recent, book, meter), label))
             meter.close()
     recent.open = None
     maintain = getattr(memory, "maintain", None)
     if maintain is not None:
-        doing.what = "the memory's maintain"
+        doing.begin("the memory's maintain")
         await settled(maintain(0))
 
 

@@ -23,8 +23,9 @@ from simulator.runs.blame import blotted, trace
 from simulator.runs.config import Settings
 from simulator.runs.journal import Journal
 from simulator.runs.lanes import InlineLane, Lane, Outcome, ThreadLane, Work
+from simulator.runs.prepare import Doing
 from simulator.runs.records import Kind
-from simulator.timing.clock import pause
+from simulator.timing.clock import pause, real_ns
 from simulator.timing.latency import Call, Replayed
 from simulator.timing.meter import CallMeter, ReplayMeter, SilentMeter, charging
 from simulator.timing.tasks import beside
@@ -33,6 +34,7 @@ __all__ = ["Look", "Seam"]
 
 Look = Callable[[SilentMeter], Observation]
 PREPARE_LIMIT_NS = 3600 * 10**9
+LONG_NS = 20 * 10**9
 TRACES = 20
 CLOSE_LIMIT_NS = 5 * 10**9
 GUARD_NS = 60 * 10**9
@@ -107,13 +109,23 @@ class Seam:
         lane.allows_background = self._background
         return lane
 
-    async def prepare(self, work: Callable[[], Awaitable[Any]],
-                      asked_to_stop: Callable[[], bool]) -> tuple[int, tuple[str, str] | None]:  # fmt: skip
-        """Make the calls before time 0 (open, history, rehearsal); their real time, uncharged, and their error."""
+    async def prepare(
+        self, work: Callable[[], Awaitable[Any]], asked_to_stop: Callable[[], bool], doing: Doing
+    ) -> tuple[int, tuple[str, str] | None]:
+        """Make the calls before time 0 (open, history, rehearsal); their real time, uncharged, and their error.
+
+        A call that takes long is named to operators while it does: they alone know whether it blocks.
+        """
 
         async def listen() -> None:
+            nth, since = doing.nth, real_ns()
             while not asked_to_stop():
                 await pause(100 * MS)
+                if doing.nth != nth:
+                    nth, since = doing.nth, real_ns()
+                elif real_ns() - since > LONG_NS:
+                    self._warn(f"before time 0: {doing.what} has not come back for {LONG_NS / 1e9:g} s", "history")
+                    since = real_ns() + PREPARE_LIMIT_NS  # once for this call
             self.stop_running()
 
         async with beside(listen):
@@ -286,6 +298,8 @@ class Seam:
             return json.loads(json.dumps(dict(stats()), allow_nan=False))
 
         outcome = await self.lane.run(work, CLOSE_LIMIT_NS)
+        if outcome.error is not None:
+            self._warn(f"the memory's stats() are left out: {outcome.error[1]}", "stats")
         return {**({} if outcome.error is not None else outcome.value), **self._upkeep_told()}
 
     async def close(self) -> bool:

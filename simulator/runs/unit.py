@@ -246,7 +246,7 @@ async def _make_ready(plan: UnitPlan, folder: Path, interrupt: Interrupt) -> _Re
         who = (plan.source.session, plan.source.user, profile, plan.intentions)
         setup, doing = Setup(*who, s.seed, plan.truth.period_ns, s.protocol), Doing()
         work = partial(prepare, agent, memory, plan.history, setup, recent, book, doing)
-        cold, error = await seam.prepare(work, lambda: interrupt.asked)
+        cold, error = await seam.prepare(work, lambda: interrupt.asked, doing)
         failed = None if error is None else f"not played, {doing.what} failed before time 0: {error[1]}"
     return _Ready(seam, memory, recent, book, profile, cold, failed)
 

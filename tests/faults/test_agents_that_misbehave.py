@@ -18,7 +18,7 @@ import pytest
 from memory.base import as_memory
 from simulator.core.errors import UsageError
 from simulator.core.operators import operators
-from simulator.core.types import MS, SECOND, SILENT, Decision, Observation, Offer, Setup
+from simulator.core.types import MS, SECOND, SILENT, Decision, Event, Observation, Offer, Setup
 from simulator.runs import lanes, seam
 from simulator.runs.engine import Interrupt
 from simulator.runs.lanes import ThreadLane
@@ -830,6 +830,43 @@ def test_a_plain_memory_that_blocks_is_lost_and_later_calls_do_not_wait_for_it(t
     assert lost
     assert set(lost) == {"an earlier call to the memory never came back"}
     free.set()
+
+
+def test_a_memory_that_blocks_before_time_0_is_named_while_it_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seam, "LONG_NS", 20 * MS)
+    monkeypatch.setattr(seam, "PREPARE_LIMIT_NS", 400 * MS)
+    free = threading.Event()
+
+    class Blocks:
+        def observe(self, event: Any) -> None:
+            free.wait(5)
+
+        def recall(self, *args: Any) -> Any:
+            return []
+
+    past = [(Event("h/1", "u", -2 * SECOND, -SECOND, "code", "a"), None)]
+    run = play(plan(screen("aa"), silent, clock="measured", memory=lambda: as_memory(Blocks()), history=past), tmp_path)
+    free.set()
+    assert "the memory's observe failed before time 0" in (run.result.error or "")
+    told = [line for line in capsys.readouterr().err.splitlines() if "has not come back for" in line]
+    assert len(told) == 1
+    assert "before time 0: the memory's observe has not come back for 0.02 s" in told[0]
+
+
+def test_a_memory_whose_stats_raise_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class Counts:
+        def observe(self, event: Any) -> None: ...
+
+        def recall(self, *args: Any) -> Any:
+            return []
+
+        def stats(self) -> Any:
+            raise OSError("disk gone")
+
+    measured(silent, tmp_path, "aabb", memory=lambda: as_memory(Counts()))
+    assert "the memory's stats() are left out" in capsys.readouterr().err
 
 
 def test_a_plain_memory_that_was_only_slow_comes_back(tmp_path: Path) -> None:
