@@ -35,7 +35,7 @@ def test_a_small_study_comes_to_its_tables(tmp_path: Path) -> None:
     told = list(study(asked, ("made-up", "costs", "growth")))
     rows = [line.split(" | ") for line in told if line.startswith("| graph | ")]
     assert len(rows) == len(FIGURES) + 2
-    accuracy, intention, *_ = (float(row[3].split()[0]) for row in rows)
+    accuracy, intention, *_ = (float(row[3].split()[0]) for row in rows[: len(FIGURES)])
     assert accuracy > 0.1, "what the graph learns of strong habits is more than the user's shares"
     assert intention > 0.05
     assert sum(line.startswith("| none | ") for line in told) == len(FIGURES) + 1
