@@ -15,6 +15,7 @@ from simulator.privacy.rules import load_rules
 from simulator.privacy.scan import Options, Report, scan
 from simulator.privacy.states import Shelf, State
 from simulator.privacy.titles import STRIP, Titled, bars, strip
+from simulator.screen.ocr import Word
 from simulator.screen.pixels import decode
 from simulator.session.check import check
 from simulator.session.reader import Reader
@@ -29,7 +30,7 @@ ACTIVE, INACTIVE = ((70, 110, 160), (255, 255, 255)), ((222, 222, 222), (100, 10
 
 
 def shot(title: str, look: tuple[tuple[int, int, int], tuple[int, int, int]] = ACTIVE) -> Image.Image:
-    """A window with a title bar from light to dark, 22 pixels high, and a menu below, which no reading reads."""
+    """A window with a title bar from light to dark, 22 pixels high, that no reading reads, and some text."""
     image = Image.new("RGB", SIZE, (30, 50, 60))
     draw = ImageDraw.Draw(image)
     x, y, width, height = FRAME
@@ -38,6 +39,7 @@ def shot(title: str, look: tuple[tuple[int, int, int], tuple[int, int, int]] = A
         draw.rectangle((x, y + row, x + width - 1, y + row), fill=tuple(c + 22 - 2 * row for c in look[0]))
     draw.text((x + 150, y + 3), title, fill=look[1], font=ImageFont.load_default(13))
     draw.text((x + 8, y + 26), "File  Edit  Search  View  Document  Help", fill=(20, 20, 90))
+    draw.text((x + 8, y + 80), "bread and butter, tea, apples, soap, candles", fill=(20, 20, 90))
     return image
 
 
@@ -53,8 +55,16 @@ def session(folder: Path, *shots: tuple[Image.Image, str], scale: float | None =
     return folder
 
 
+class OfMore(Exact):
+    """Reads the menu and the line as well."""
+
+    def words(self, image: Image.Image) -> list[Word]:
+        more = [Word("File", FRAME[0] + 8, FRAME[1] + top, 260, 14, top, top, 90.0) for top in (26, 80)]
+        return [*super().words(image), *more]
+
+
 def scanned(folder: Path, options: Options | None = None) -> Report:
-    return scan(folder, readings(), RULES, options)
+    return scan(folder, [OfMore("first"), OfMore("second")], RULES, options)
 
 
 def shown(folder: Path) -> list[tuple[str, np.ndarray, str]]:
