@@ -12,7 +12,7 @@ from memory.index import Index
 from memory.threads import Threaded
 from memory.view import CausalityError, LabelBook, View
 from memory.wording import estimate_tokens, one_line, render_lines
-from simulator.core.errors import UsageError
+from simulator.core.errors import UsageError, quote
 from simulator.core.protocols import Memory
 from simulator.core.registry import Registry, Spec
 from simulator.core.traits import trait
@@ -80,7 +80,10 @@ class _Memories(Registry[Any]):
         """The parts of a combination; one for everything else."""
         self._import_ours()
         known = {*self.names(), *self.aliases} if "+" in text else set()
-        return [super(_Memories, self).parse(part) for part in parted(text, known)]
+        parts = parted(text, known)
+        if len(parts) > 1 and "" in parts:
+            raise UsageError(f"memory {quote(text)}: no memory stands beside a +; it joins two, as in 'rag+graph'")
+        return [super(_Memories, self).parse(part) for part in parts]
 
 
 memories: Registry[Any] = _Memories()

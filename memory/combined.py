@@ -65,7 +65,7 @@ class Mixer:
         parts: in the order in which they speak.
 
     Raises:
-        UsageError: a part without a name (``rag+``), or two that want the run's model in different forms.
+        UsageError: two parts want the run's model in different forms.
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:

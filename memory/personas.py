@@ -94,6 +94,10 @@ class PersonaMemory(Remembered):
             raise ValueError("cap, max_items, max_tokens, refresh, max_texts and groups must be 1 or more")
         if not (0 < ratio <= 1 and alpha >= 1 and threshold >= 0 and every_s >= 0 and lag_s >= 0):
             raise ValueError("ratio must be in (0, 1], alpha 1 or more, threshold, every_s and lag_s 0 or more")
+        if linkage == "average" and threshold > 2:
+            raise ValueError("threshold must be 2 or less, the largest distance that there is (1 less the cosine)")
+        if texts is not None and writer != "model" and not isinstance(model, PersonaWriter):
+            raise ValueError("texts keeps what a model writes, and goes with writer=model")
         self._rules = Rules(_LINKAGES[linkage], threshold, cap, cap_policy, ratio, alpha, scoring, max_items,
                             max_tokens, max_texts, groups)  # fmt: skip
         self._refresh, self._every_ns, self._lag_ns = refresh, round(every_s * SECOND), round(lag_s * SECOND)

@@ -58,7 +58,7 @@ class Wire:
     """
 
     def __init__(self, url: str, token: str | None = None, limit_s: float = 30.0) -> None:
-        check_address(url, "a variable of the environment, named with token=NAME")
+        check_address(url, "a variable of the environment, named with token=NAME", "the memory server", "")
         self._parts, self._token, self._limit_s = urlsplit(url.rstrip("/")), token, limit_s
         if token is not None and (_NAME.fullmatch(token) is None or not os.environ.get(token)):
             raise UsageError("memory: token names the environment variable that holds the token, and there is none of "

@@ -21,7 +21,7 @@ from simulator.cli.options import ModelOptions, Options
 from simulator.cli.progress import Progress
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, counted, plain
-from simulator.core.errors import Exit, nearest, quote
+from simulator.core.errors import Exit, UsageError, nearest, quote
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice
 from simulator.play.kept import FILE as SCORES
@@ -52,6 +52,9 @@ async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[s
     options, model = asked.shown_to(options), asked.choice()
     agent_maker(options.agent)  # a wrong word is told before the first of several runs is played
     makers = [memory_maker(m) for m in memories]
+    texts = [maker.text for maker in makers]
+    if twice := next((text for i, text in enumerate(texts) if text in texts[:i]), None):
+        raise UsageError(f"--memory: {quote(twice)} is named twice")
     for maker in [m for m in makers if not m.sees_truth] if len(makers) > 1 else ():  # a single one its run tries
         known = {"model": model} if maker.wants_model == "ModelChoice" else {}
         maker.make(seed=0, intentions=(), utc_anchor_ns=0, **known)  # any calendar will do to try it

@@ -48,7 +48,7 @@ def parse_spec(text: str) -> Spec:
     """Read ``name``, ``name:value`` or ``name:key=value,…``; a lone value is kept under the key ``value``.
 
     Raises:
-        UsageError: a parameter is given twice.
+        UsageError: a parameter is given twice, or without its value.
     """
     name, _, rest = text.partition(":")
     if name.endswith(".py") and rest:
@@ -61,6 +61,8 @@ def parse_spec(text: str) -> Spec:
         if key in params:
             what = f"the parameter {quote(key)} is given twice" if equals else "two values have no name"
             raise UsageError(f"{quote(text)}: {what}")
+        if not value:
+            raise UsageError(f"{quote(text)}: the parameter {quote(key)} has no value")
         params[key] = _scalar(value)
     return Spec(name, params)
 
@@ -231,6 +233,9 @@ class Registry(Generic[T]):
         params = dict(spec.params)
         if "value" in params and "value" not in takes and known:
             first = next(iter(known))
+            if (key := params["value"]) in known:
+                such_as = f"{spec.name}:{key}=VALUE"
+                raise UsageError(f"{self.kind} {quote(spec.name)}: {quote(key)} needs a value, as in {quote(such_as)}")
             if first in params:
                 raise UsageError(f"{quote(spec.text)}: {quote(first)} is given twice, once without its name")
             params[first] = params.pop("value")

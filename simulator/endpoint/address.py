@@ -10,12 +10,14 @@ from simulator.endpoint.types import shown_url
 __all__ = ["check_address"]
 
 
-def check_address(url: str, key_variable: str) -> None:
+def check_address(url: str, key_variable: str, of: str = "the model server", path: str = "/v1") -> None:
     """Whether a server can be asked there.
 
     Args:
         url: the address.
         key_variable: where a key belongs.
+        of: which server, in messages.
+        path: of an address such as one may be, in messages.
 
     Raises:
         UsageError: it is no address of a server, or a user or a password stands in it: only one of these and the key
@@ -29,11 +31,11 @@ def check_address(url: str, key_variable: str) -> None:
     wrong = here is None or parts.scheme not in ("http", "https") or parts.query or parts.fragment
     if wrong or not url.isprintable():
         raise UsageError(
-            f"the model server's address {quote(shown_url(url))} is not of the form http://host:port/v1 "
+            f"{of}'s address {quote(shown_url(url))} is not of the form http://host:port{path} "
             f"(keys go into {key_variable})"
         )
     if "@" in parts.netloc:
         raise UsageError(
-            f"the model server's address {quote(shown_url(url))} is given with a user or a password in it: "
+            f"{of}'s address {quote(shown_url(url))} is given with a user or a password in it: "
             f"leave them out, the key goes into {key_variable}"
         )

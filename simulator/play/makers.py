@@ -149,7 +149,12 @@ def with_params(agent: str, params: Mapping[str, Any]) -> str:
 def _named(spec: Spec, cls: Any) -> Spec:
     """A spec whose value without a name has that of the parameter that it is: ``remote:URL`` is ``remote:url=URL``."""
     first = next(iter(typed(cls)), "value")
-    if "value" not in spec.params or "value" in _takes(cls) or first in spec.params:
+    if (
+        "value" not in spec.params
+        or "value" in _takes(cls)
+        or first in spec.params
+        or spec.params["value"] in typed(cls)
+    ):
         return spec
     return Spec(spec.name, {first if key == "value" else key: value for key, value in spec.params.items()})
 

@@ -99,3 +99,35 @@ def test_the_session_itself_counts_where_the_whole_is_asked_for(
         nodes = json.loads((tmp_path / "g.json").read_text("utf-8"))["nodes"]
         moments.append(next(node["n"] for node in nodes if node["kind"] == "user"))
     assert moments[0] < moments[1]
+
+
+@pytest.mark.parametrize(
+    ("memory", "sentence"),
+    [
+        ("personas:threshold=5", "threshold must be 2 or less"),
+        ("personas:texts=file", "goes with writer=model"),
+        ("personas:texts=,writer=model", "the parameter 'texts' has no value"),
+        ("rag:store=", "the parameter 'store' has no value"),
+        ("rag:documents", "memory 'rag': 'documents' needs a value, as in 'rag:documents=VALUE'"),
+        ("rag,none,rag", "'rag' is named twice"),
+        ("kg,graph", "'graph' is named twice"),
+        ("rag+", "memory 'rag+': no memory stands beside a +"),
+        ("+rag", "memory '+rag': no memory stands beside a +"),
+        ("http:foo", "the memory server's address 'foo' is not of the form http://host:port (keys"),
+        ("graphiti:http://a:b@127.0.0.1", "the memory server's address"),
+        ("shuffled-user:of=foo", "of must be one of"),
+    ],
+)
+def test_an_option_that_means_nothing_is_refused_before_anything_is_played(
+    memory: str, sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, _, err = said(["run", SCENARIO, "--memory", memory, "--out", str(tmp_path / "run")], capsys)
+    assert code == 2
+    assert sentence in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_ward_height_may_be_any() -> None:
+    from memory.base import make_memory
+
+    make_memory("personas:linkage=ward,threshold=5")
