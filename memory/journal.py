@@ -77,7 +77,10 @@ class Journal:
         if read_only and not self.path.is_file():
             raise InputError(self.path, "no memory is stored there")
         if not read_only:
-            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise InputError(folder, f"no folder can be made there ({error.strerror})") from error
             self._lock = FolderLock(folder / ".lock", f"another proact writes into the memory {folder}; wait for it")
         try:
             self._db = self._open()

@@ -77,3 +77,10 @@ def test_the_embedder_of_the_environment_is_that_of_the_memory(
     assert _run([*words, "rag"]) == 2
     assert "unknown embedder" in capsys.readouterr().err
     assert _run([*words, "rag", "--embedder", "hash"]) == 0
+
+
+@pytest.mark.parametrize("where", ["file", "file/store"])
+def test_a_store_where_a_file_is_is_refused(where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    assert _run(["memory", "keep", str(tmp_path / where), DESK]) == 2
+    assert "no folder can be made there" in capsys.readouterr().err
