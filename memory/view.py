@@ -141,7 +141,12 @@ class View:
                 items = await self._memory.recall(query, k, token_budget)
         finally:
             charging.reset(asked_for)
-        late = sum(1 for i in items if i.latest_source_ns is not None and i.latest_source_ns > self.now_ns)
+        late = 0
+        for item in items:
+            if item.latest_source_ns is None:
+                self._meter.note("memory_items_unchecked")
+            elif item.latest_source_ns > self.now_ns:
+                late += 1
         if late:
             for _ in range(late):
                 self._meter.note("memory_from_the_future")

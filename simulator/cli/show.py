@@ -14,7 +14,7 @@ from rich.text import Text
 
 from memory.embed import HashEmbedder
 from scorers.headlines import HEADLINES
-from simulator.cli.speak import plain
+from simulator.cli.speak import counted, plain
 from simulator.core.registry import Spec, parse_spec
 from simulator.runs.folder import read_run
 
@@ -85,6 +85,8 @@ def invalid(run: Path) -> list[str]:
     return said
 
 
+UNCHECKED = "memory_items_unchecked"
+"""A note that is a sentence, not a row."""
 Row = tuple[Text, Text, list[Text]]
 
 
@@ -94,7 +96,9 @@ def _rows(runs: Sequence[Scores]) -> list[list[Row]]:
         [row for metric in _headlines(runs) if (row := _metric(metric, runs)) is not None],
         _counts([_happened(r) for r in runs], ALWAYS, IF_ANY),
         _counts([_offers(r) for r in runs], OFFERS, ()),
-        _counts([r.get("notes", {}) for r in runs], (), sorted({k for r in runs for k in r.get("notes", {})})),
+        _counts(
+            [r.get("notes", {}) for r in runs], (), sorted({k for r in runs for k in r.get("notes", {})} - {UNCHECKED})
+        ),
     ]
     return [section for section in sections if section]
 
@@ -309,6 +313,10 @@ def _remarks(runs: Mapping[str, Scores]) -> list[str]:
         if n := scores["counts"].get("interrupted"):
             until = f"{scores['counts']['seconds_played']} s were played"
             said.append(f"{name}: {n} interrupted, scored as if the session had ended where its log does; {until}")
+        if n := scores.get("notes", {}).get(UNCHECKED):
+            said.append(
+                f"{name}: {counted(n, 'recalled item')} could not be checked for the future (no latest_source_ns)"
+            )
     missing: dict[str, None] = {}
     for scores in runs.values():
         if not _played(scores):

@@ -311,3 +311,11 @@ def test_figures_that_were_asked_for_by_name_are_all_in_the_table() -> None:
     text = _text(ScoreTable({"mine": {**scores, "notes": {}}}))
     assert all(f"{name} [points]" in text for name in ("nab@standard", "nab@reward_low_FN@seen", "timely_utility"))
     assert "timely_utility@quiet" not in text
+
+
+def test_items_that_nobody_could_check_for_the_future_are_a_sentence_below() -> None:
+    noted = _stream() | {"notes": {"memory_items_unchecked": 22}}
+    text = " ".join(_text(ScoreTable({"mine": noted, "rag": _stream()})).split())
+    assert "mine: 22 recalled items could not be checked for the future (no latest_source_ns)" in text
+    assert "memory_items_unchecked" not in text
+    assert "could not be checked" not in _text(ScoreTable({"rag": _stream()}))

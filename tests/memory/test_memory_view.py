@@ -99,6 +99,16 @@ async def test_an_item_from_the_future_is_an_error_and_is_counted() -> None:
     assert view.hits == 0
 
 
+async def test_an_item_that_cannot_be_checked_for_the_future_is_counted() -> None:
+    class Vague(Prophet):
+        async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+            return [MemoryItem("past", 1.0, latest_source_ns=5), MemoryItem("of when?", 1.0)]
+
+    meter = Counting()
+    assert len(await View(Vague(), LabelBook(), "u", 10, None, None, None, meter).recall()) == 2
+    assert meter.notes["memory_items_unchecked"] == 1
+
+
 async def test_a_plain_memory_that_looks_ahead_is_named_and_not_the_thread_around_it() -> None:
     class Seer:
         def observe(self, event: Event) -> None:
