@@ -8,12 +8,13 @@ glance is IDLE; a thread that nobody came back to for long is DELETEd. ``RULE`` 
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memory.base import memories
 from memory.embed import HashEmbedder, Rows, likeness, vectors
+from memory.graph_counts import Node
 from memory.past import Entry, Remembered
 from memory.wording import estimate_tokens, event_words, one_line
 from simulator.core.protocols import Embedder
@@ -27,15 +28,51 @@ _KEPT = 64
 
 @dataclass(slots=True)
 class _Thread:
-    """Visits in order of their ends, and what became known of them."""
+    """Visits in order of their ends, how much time they took up to each, and what became known of them.
+
+    A long past has few threads with thousands of visits each: what is told of one is looked up, not added up.
+    """
 
     visits: list[Event] = field(default_factory=list)
+    spent_ns: list[int] = field(default_factory=list)
     resumed_ns: list[int] = field(default_factory=list)
-    labels: list[tuple[int, Label]] = field(default_factory=list)
+    known: Node = field(default_factory=Node)
+    asked: list[tuple[int, str]] = field(default_factory=list)
 
-    def until(self, now_ns: int) -> list[Event]:
-        """The visits that had ended by then."""
-        return [event for event in self.visits if event.end_ns <= now_ns]
+    def visit(self, event: Event) -> None:
+        """Add one, mostly at the end."""
+        at = len(self.visits)
+        if self.visits and self.visits[-1].end_ns > event.end_ns:
+            at = bisect_right(self.visits, event.end_ns, key=_end)
+        self.visits.insert(at, event)
+        del self.spent_ns[at:]
+        for one in self.visits[at:]:
+            self.spent_ns.append((self.spent_ns[-1] if self.spent_ns else 0) + one.end_ns - one.start_ns)
+
+    def learn(self, ns: int, label: Label) -> None:
+        """A label of one of its visits became known."""
+        self.known.add(ns, label.help, label.intention, None)
+        if label.help and label.query:
+            insort(self.asked, (ns, label.query), key=_instant)
+
+    def until(self, now_ns: int) -> int:
+        """How many visits had ended by then."""
+        if self.visits[-1].end_ns <= now_ns:
+            return len(self.visits)
+        return bisect_right(self.visits, now_ns, key=_end)
+
+    def question(self, now_ns: int) -> str | None:
+        """What was asked last by then."""
+        n = bisect_right(self.asked, now_ns, key=_instant)
+        return self.asked[n - 1][1] if n else None
+
+
+def _end(event: Event) -> int:
+    return event.end_ns
+
+
+def _instant(asked: tuple[int, str]) -> int:
+    return asked[0]
 
 
 @dataclass(slots=True)
@@ -78,16 +115,16 @@ class ThreadsMemory(Remembered):
         desk = self._desks.setdefault(event.user, _Desk())
         row, norm = self._window(event.app, event.title)
         live = [t for t in desk.threads if t.visits[-1].end_ns > event.start_ns - self._drop_ns]
-        thread = self._like([(t, t.visits) for t in live], row, norm)
+        thread = self._like([(t, t.visits[-1]) for t in live], row, norm)
         if thread is None:
             thread = _Thread()
             self._n["created"] += 1
         else:
             if thread is not desk.threads[-1]:
-                thread.resumed_ns.append(event.end_ns)
+                insort(thread.resumed_ns, event.end_ns)
             self._n["updated" if thread is desk.threads[-1] else "resumed"] += 1
             desk.threads.remove(thread)
-        thread.visits.append(event)
+        thread.visit(event)
         desk.threads.append(thread)
         desk.by_event[event.id] = thread
         # Twice as long as it lives, for decisions still in flight; and never more than so many.
@@ -103,7 +140,7 @@ class ThreadsMemory(Remembered):
         desk = self._desks.get(entry.event.user)
         thread = None if desk is None else desk.by_event.get(entry.event.id)
         if thread is not None and entry.label is not None:
-            thread.labels.append((entry.known_ns, entry.label))
+            thread.learn(entry.known_ns, entry.label)
 
     def _clear(self, user: str) -> None:
         self._desks.pop(user, None)
@@ -113,58 +150,55 @@ class ThreadsMemory(Remembered):
         desk = self._desks.get(query.user)
         if desk is None:
             return self._answer([], k, token_budget)
-        there = [(t, visits) for t in reversed(desk.threads) if (visits := t.until(query.now_ns))]
-        there = [(t, visits) for t, visits in there if query.now_ns - visits[-1].end_ns < self._drop_ns]
-        there.sort(key=lambda pair: -pair[1][-1].end_ns)
+        seen = [(t, n) for t in reversed(desk.threads) if (n := t.until(query.now_ns))]
+        seen = [(t, n) for t, n in seen if query.now_ns - t.visits[n - 1].end_ns < self._drop_ns]
+        seen.sort(key=lambda pair: -pair[0].visits[pair[1] - 1].end_ns)
         asked = (query.app, query.title) if query.text is None else (None, query.text)
         row, norm = self._window(*asked)
-        at_hand = self._like(there, row, norm)
-        items = [self._item(t, visits, query.now_ns, at_hand is t) for t, visits in there]
+        at_hand = self._like([(t, t.visits[n - 1]) for t, n in seen], row, norm)
+        items = [self._item(t, n, query.now_ns, at_hand is t) for t, n in seen]
         return self._answer(sorted(items, key=lambda item: -item.score), k, token_budget)
 
     def _window(self, app: str | None, title: str | None) -> tuple[Rows, float]:
         rows, norms = vectors(self._embedder, [_document(app, title)])
         return rows[0], float(norms[0])
 
-    def _like(self, there: Sequence[tuple[_Thread, Sequence[Event]]], row: Rows, norm: float) -> _Thread | None:
+    def _like(self, there: Sequence[tuple[_Thread, Event]], row: Rows, norm: float) -> _Thread | None:
         """The thread whose last window is likest, if it is like enough; among equals the one visited last.
 
         Args:
-            there: threads, each with its visits by then.
+            there: threads, each with its last visit by then.
             row: of the window that is looked for.
             norm: its length.
         """
         if not there:
             return None
-        last = [visits[-1] for _, visits in there]
+        last = [event for _, event in there]
         rows, norms = vectors(self._embedder, [_document(event.app, event.title) for event in last])
         near = likeness(rows, norms, row, norm)
         best = max(range(len(there)), key=lambda i: (float(near[i]), last[i].end_ns))
         return there[best][0] if near[best] >= self._least else None
 
-    def _item(self, thread: _Thread, visits: Sequence[Event], now_ns: int, at_hand: bool) -> MemoryItem:
-        known = [(ns, label) for ns, label in thread.labels if ns <= now_ns]
-        helped = [label for _, label in known if label.help]
-        needs = Counter(label.intention for label in helped if label.intention is not None)
+    def _item(self, thread: _Thread, n_visits: int, now_ns: int, at_hand: bool) -> MemoryItem:
+        last = thread.visits[n_visits - 1]
+        n, n_helped, needs, newest_ns = thread.known.upto(now_ns)
         intention = min(needs, key=lambda c: (-needs[c], c)) if needs else None
-        asked = [label.query for _, label in sorted(known, key=lambda pair: pair[0]) if label.help and label.query]
-        age_ns = now_ns - visits[-1].end_ns
-        resumed = sum(ns <= now_ns for ns in thread.resumed_ns)
+        age_ns = now_ns - last.end_ns
+        resumed = bisect_right(thread.resumed_ns, now_ns)
         state = "At hand" if at_hand else f"Suspended for {_minutes(age_ns)}"
-        spent_ns = sum(event.end_ns - event.start_ns for event in visits)
         again = f"taken up again {resumed} time" + ("" if resumed == 1 else "s")
-        text = f"{state}: {event_words(visits[-1])}, {_minutes(spent_ns)} in all, {again}"
-        if known:
-            text += f"; help needed in {len(helped)} of {len(known)} moments"
+        text = f"{state}: {event_words(last)}, {_minutes(thread.spent_ns[n_visits - 1])} in all, {again}"
+        if n:
+            text += f"; help needed in {n_helped} of {n} moments"
             text += f": {one_line(intention, 60)}" if intention else ""
         return MemoryItem(
             text=text,
             score=1.0 if at_hand else 1.0 - age_ns / self._drop_ns,
-            source_event_ids=tuple(event.id for event in visits[-10:]),
-            latest_source_ns=max([visits[-1].end_ns, *(ns for ns, _ in known)]),
+            source_event_ids=tuple(event.id for event in thread.visits[max(0, n_visits - 10) : n_visits]),
+            latest_source_ns=max(last.end_ns, newest_ns) if n else last.end_ns,
             intention=intention,
-            help=len(helped) / len(known) if known else None,
-            query=asked[-1] if asked else None,
+            help=n_helped / n if n else None,
+            query=thread.question(now_ns),
             tokens=estimate_tokens(text),
         )
 

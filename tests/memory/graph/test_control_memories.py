@@ -1,5 +1,6 @@
 """The memories to compare with, against pasts small enough to see through."""
 
+import sys
 from collections import Counter
 from typing import Any
 
@@ -163,3 +164,28 @@ async def test_a_thread_that_was_given_up_is_not_resumed() -> None:
     memory: Any = make_memory("threads:drop_s=100")
     await visits(memory, [("parser main", 0, 60), ("parser main", 1000, 1060)])
     assert memory.stats()["created"] == 2
+
+
+async def test_a_thread_of_many_visits_is_told_in_as_many_steps_as_one_of_few() -> None:
+    """A past of years has few threads: what each took may not grow with its visits."""
+    steps: list[int] = []
+    for n in (60, 1200):
+        memory: Any = make_memory("threads:idle_s=0")
+        for i in range(n):
+            event = Event(f"u/{i}", "u", i * 10, i * 10 + 10, "code", "parser main")
+            await memory.observe(event)
+            await memory.feedback(event, Label(event.id, "u", bool(i % 2), event.end_ns, "Translation", "what is it?"))
+        await ask(memory, n * 10, title="parser main")  # the embedder keeps what it has read
+        asked = memory.recall(Query("u", "any", "parser main", None, n * 10), 5, None)
+        steps.append(0)
+
+        def count(frame: Any, event: str, what: Any) -> None:
+            steps[-1] += event == "call"
+
+        sys.setprofile(count)
+        try:
+            items = await asked
+        finally:
+            sys.setprofile(None)
+        assert sum(item.help is not None for item in items) == len(items) > 0
+    assert steps[1] < 2 * steps[0]
