@@ -108,7 +108,7 @@ async def test_what_cannot_be_read_or_shown_is_counted(tmp_path: Path, reader: R
 
 
 async def test_a_reader_that_is_not_installed_is_an_error_of_the_decision(tmp_path: Path) -> None:
-    with pytest.raises(OcrAbsent, match=r"proact\[ocr\]|no model"):
+    with pytest.raises(OcrAbsent, match=r"\[ocr\]|no model"):
         await Eyes("text", 0, "tesserocr:xyz").look(looking(0, picture(tmp_path, 1)))
     with pytest.raises(UsageError, match="unknown"):
         await Eyes("text", 0, "eyes").look(looking(0, picture(tmp_path, 1)))

@@ -16,7 +16,7 @@ HERE = importlib.util.find_spec("wordllama") is not None
 
 @pytest.mark.skipif(HERE, reason="wordllama is installed")
 def test_a_missing_package_is_told() -> None:
-    with pytest.raises(UsageError, match="pip install wordllama"):
+    with pytest.raises(UsageError, match="install wordllama"):
         WordLlama()
 
 
