@@ -78,7 +78,8 @@ def explain(
                      intention=item.intention, tokens=item.tokens)  # fmt: skip
     if not json:
         if play is None:
-            said = "nothing is remembered here; --scenario names whose past is to be asked"
+            said = "nothing is remembered here, so which five words are taken is not known: "
+            said += "--scenario names whose past is to be asked"
         else:
             assert made is not None
             said = made.render(items) or f"the memory knows nothing of it ({counted(len(play.history), 'past event')})"
@@ -208,7 +209,9 @@ def _line(fields: dict[str, Any]) -> str:
     >>> _line({"token": "parser", "taken": True, "why": None, "chosen": True, "weight": 2.5, "moments": 3, "help": 1.0})
     '  parser: taken, weight 2.5; help in 100 % of 3 moments'
     """
-    said = "taken" if fields["why"] is None else f"passed over: {fields['why']}"
+    said = f"passed over: {fields['why']}"
+    if fields["why"] is None:
+        said = "taken" if "chosen" in fields else "could be taken"  # without a past nothing tells which five are
     if "weight" in fields:
         said += f", weight {fields['weight']}"
         if fields["moments"]:

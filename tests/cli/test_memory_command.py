@@ -24,7 +24,7 @@ def test_each_word_of_a_title_is_told_with_its_reason(capsys: pytest.CaptureFixt
     assert code == 0
     assert "read as: the parser 12" in out
     assert "  the: passed over: a word that says nothing" in out
-    assert "  parser: taken" in out
+    assert "  parser: could be taken" in out
     assert "nothing is remembered here" in out
 
 
