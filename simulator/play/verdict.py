@@ -129,13 +129,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The whole."""
+    """The whole. ``where`` names the data sets in which it helps, or harms."""
 
     memory: str
     agent: str
     word: Word
     why: str
     parts: tuple[Part, ...]
+    where: tuple[str, ...] = ()
 
     def told(self) -> dict[str, Any]:
         """As JSON."""
@@ -294,11 +295,28 @@ def judge(memory: str, agent: str, parts: Sequence[Part]) -> Verdict:
              if a.control == "none" and a.below]  # fmt: skip
     better = [part.data.name for part, few in zip(parts, blind, strict=True) if _beats_all(few)]
     if worse:
-        return Verdict(memory, agent, "harms", f"worse than without it in {', '.join(worse)}", tuple(parts))
+        why = f"worse than without it in {', '.join(worse)}"
+        return Verdict(memory, agent, "harms", why + _looks(parts, blind, worse), tuple(parts), tuple(worse))
     if better:
         why = f"better than no memory, and than what knows nothing of the moment, in {', '.join(better)}"
-        return Verdict(memory, agent, "helps", why, tuple(parts))
-    return Verdict(memory, agent, "no evidence", _why_not(parts, blind), tuple(parts))
+        return Verdict(memory, agent, "helps", why + _looks(parts, blind), tuple(parts), tuple(better))
+    return Verdict(memory, agent, "no evidence", _why_not(parts, blind) + _looks(parts, blind), tuple(parts))
+
+
+def _looks(parts: Sequence[Part], blind: Sequence[Sequence[Against]], said: Sequence[str] = ()) -> str:
+    """Where it may well harm, though p does not show it: the interval against no memory lies below 0."""
+    told = [
+        f"; it looks harmful in {part.data.name}: {part.deciding} {a.gain:+.3g} against none, interval "
+        f"[{a.low:.3g}, {a.high:.3g}], not shown by p"
+        for part, few in zip(parts, blind, strict=True)
+        for a in few
+        if a.control == "none"
+        and part.data.name not in said
+        and a.low is not None
+        and a.high is not None
+        and a.high < 0
+    ]
+    return "".join(told)
 
 
 def _beats_all(few: Sequence[Against]) -> bool:

@@ -25,7 +25,7 @@ def page(verdict: Verdict) -> str:
 
 
 def _lines(v: Verdict) -> Iterator[str]:
-    yield f"# `{v.memory}`: {v.word}"
+    yield f"# `{v.memory}`: {v.word}{' in ' if v.where else ''}{', '.join(v.where)}"
     yield ""
     yield f"{v.why[:1].upper()}{v.why[1:]}. Read by the agent `{v.agent}`."
     for part in v.parts:

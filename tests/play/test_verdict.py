@@ -103,7 +103,8 @@ def test_a_planted_memory_gets_the_verdict_it_deserves(
     verdict = weighed(planted, name)
     assert verdict.word == word, verdict.why
     told = page(verdict)
-    assert told.startswith(f"# `{planted}/planted.py:{name}`: {word}\n")
+    where = "" if word == "no evidence" else " in made-up"
+    assert told.startswith(f"# `{planted}/planted.py:{name}`: {word}{where}\n")
     json.dumps(verdict.told(), allow_nan=False)
     if word == "no evidence":
         assert "a true difference of" in verdict.why
@@ -157,6 +158,30 @@ def test_harm_in_one_data_set_outweighs_help_in_another() -> None:
     worse = one(against("none", -0.2, -0.3, -0.1, 0.001))
     assert judge("m", "prior", [*better, *worse]).word == "harms"
     assert judge("m", "prior", [*better, *one(against("none", 0.0, -0.1, 0.1, 0.8))]).word == "helps"
+
+
+def named(name: str, *few: Against) -> Part:
+    return Part(DataSet(name, ()), "moments", 12, 12, (), few)
+
+
+def test_the_heading_names_the_data_in_which_it_helps_or_harms() -> None:
+    good, plain = against("none", 0.2, 0.1, 0.3, 0.001), against("none", 0.0, -0.1, 0.1, 0.8)
+    told = page(judge("m", "prior", [named("b", plain), named("c", good)]))
+    assert told.startswith("# `m`: helps in c\n")
+    bad = against("none", -0.2, -0.3, -0.1, 0.001)
+    assert page(judge("m", "prior", [named("b", bad), named("c", good)])).startswith("# `m`: harms in b\n")
+    assert page(judge("m", "prior", [named("b", plain)])).startswith("# `m`: no evidence\n")
+
+
+def test_an_interval_below_0_that_p_does_not_bear_out_looks_harmful() -> None:
+    maybe, good = against("none", -0.2, -0.3, -0.1, 0.3), against("none", 0.2, 0.1, 0.3, 0.001)
+    looks = "it looks harmful in b: accuracy -0.2 against none, interval [-0.3, -0.1], not shown by p"
+    for parts, word in (([named("b", maybe)], "no evidence"), ([named("b", maybe), named("c", good)], "helps")):
+        verdict = judge("m", "prior", parts)
+        assert (verdict.word, looks in verdict.why) == (word, True)
+    shown = judge("m", "prior", [named("b", against("none", -0.2, -0.3, -0.1, 0.001))])
+    assert (shown.word, "looks harmful" in shown.why) == ("harms", False)
+    assert "looks harmful" not in judge("m", "prior", [named("b", against("none", -0.2, -0.3, 0.1, 0.3))]).why
 
 
 def test_recall_hit_and_mrr_by_hand() -> None:
