@@ -8,11 +8,11 @@ from memory.base import memories
 from memory.embed import HashEmbedder, Rows, vectors
 from memory.entry import Entry
 from memory.index import EXACT
+from memory.items import entry_item
 from memory.journal import Journal
 from memory.journal_vectors import Kind, StoredShelf, open_shelves, shelved, versions
 from memory.past import Remembered
 from memory.shelf import Documents, Hit, Shelf
-from memory.wording import estimate_tokens, event_words, label_words
 from simulator.core.protocols import Embedder
 from simulator.core.types import MemoryItem, Query
 
@@ -81,7 +81,7 @@ class RagMemory(Remembered):
         for shelf in shelves:
             near += [(hit, shelf) for hit in shelf.nearest(row, norm, wide, query.now_ns)]
         near.sort(key=lambda found: found[0], reverse=True)
-        items = [_item(shelf.entry(hit.version), hit.score) for hit, shelf in near[:wide]]
+        items = [entry_item(shelf.entry(hit.version), hit.score) for hit, shelf in near[:wide]]
         return self._answer(items, k, token_budget)
 
     async def maintain(self, now_ns: int) -> None:
@@ -148,19 +148,3 @@ class RagMemory(Remembered):
 
 def _document(*parts: str | None) -> str:
     return " | ".join(p or "" for p in parts)
-
-
-def _item(entry: Entry, score: float) -> MemoryItem:
-    event, label = entry.event, entry.label
-    known = "the user was working with an assistant" if event.assistance else label_words(label)
-    text = f"In {event_words(event)}: {known}"
-    return MemoryItem(
-        text=text,
-        score=score,
-        source_event_ids=(event.id,),
-        latest_source_ns=entry.known_ns,
-        intention=None if label is None else label.intention,
-        help=None if label is None else float(label.help),
-        query=None if label is None else label.query,
-        tokens=estimate_tokens(text),
-    )
