@@ -159,7 +159,7 @@ def plan(
     true = truth_of(source, period_ns=period_ns, needs=needs, assists=assists) if truth is None else truth
     make = agent if isinstance(agent, type) else lambda: _agent(agent)
     return UnitPlan(key, source, true, history, {"role": "tester"}, (), 300 * SECOND, "app_title", rules, make,
-                    memory, "agent", "memory", "standard", "data", journal)  # fmt: skip
+                    memory, "agent", "memory", "standard", "data", journal=journal)  # fmt: skip
 
 
 def _agent(answer: Any) -> Any:

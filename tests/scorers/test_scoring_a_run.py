@@ -42,7 +42,9 @@ def test_every_scorer_gives_its_metrics_for_nothing_at_all(name: str) -> None:
 
 
 def test_a_scorer_that_does_not_fit_the_protocol_is_refused_with_those_that_do() -> None:
-    with pytest.raises(UsageError, match="'pira' does not fit protocol 'stream'; these do: .*nab, .*realtime, serving"):
+    with pytest.raises(
+        UsageError, match=r"'pira' does not fit protocol 'stream'; these do: .*nab, .*realtime, serving"
+    ):
         score_run([unit()], "stream", names=["pira"])
 
 

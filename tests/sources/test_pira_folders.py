@@ -304,8 +304,8 @@ def test_the_agents_of_the_paper_play_imported_trajectories(agent: str, url: str
 def test_a_truth_with_a_category_that_is_none_is_refused_before_anything_is_written(
     trajectories: Path, tmp_path: Path
 ) -> None:
-    said = {"traj_1": {name: [] for name in PROFILES}}
-    said["traj_1"]["Profile_A"] = [{"text": "book a train", "intention": "Travel"}]  # type: ignore[list-item]
+    said: dict[str, dict[str, list[Any]]] = {"traj_1": {name: [] for name in PROFILES}}
+    said["traj_1"]["Profile_A"] = [{"text": "book a train", "intention": "Travel"}]
     truth = tmp_path / "truth.json"
     truth.write_text(json.dumps(said), encoding="utf-8")
     with pytest.raises(InputError, match=r"truth.json: traj_1.Profile_A: 'Travel': unknown intention"):
