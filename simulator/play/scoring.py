@@ -21,7 +21,7 @@ from simulator.play.kept import keep, made_of
 from simulator.play.settling import settle
 from simulator.runs import runlog
 from simulator.runs.blame import blotted
-from simulator.runs.folder import TWIN, lost, read_run, read_units
+from simulator.runs.folder import TWIN, digest, lost, read_run, read_units
 from simulator.runs.gate import Gate
 from simulator.runs.unit import LOG
 from simulator.session.scenario import Play, plays
@@ -57,6 +57,9 @@ def open_folder(run: str | Path, gate: str | None = None, *, truth: str | Path |
     run = as_path("run", run)
     settle(run)
     read, told = read_units(run), read_run(run)
+    if told["identity"] != digest(told["resolved"]):
+        want = "it was changed since the run was played: what it says of its units is not what its identity is of"
+        raise InputError(run / "run.json", want, field="resolved")
     gone = lost(told, (key for key, log, _ in read if log.complete))
     if not read:
         want = f"the logs of its units are gone; {ANEW}" if gone else "no unit of this run has been played yet"

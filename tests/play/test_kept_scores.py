@@ -181,3 +181,15 @@ def test_a_run_named_twice_is_told_whatever_it_is_called(both: Path) -> None:
     for named in ([both / "always"] * 2, [both / "always", both / "link"], [both / "silent/../always", both / "link"]):
         with pytest.raises(UsageError, match="are the same run; name it once"):
             compare(named)
+
+
+def test_a_run_whose_list_of_units_was_edited_is_neither_scored_nor_saved(both: Path) -> None:
+    file = both / "always" / "run.json"
+    told = json.loads(file.read_text())
+    kept = (both / "always" / FILE).read_bytes()
+    for part in ("units", "resolved"):
+        told[part].pop("coding-error")
+    file.write_text(json.dumps(told))
+    with pytest.raises(InputError, match="it was changed since the run was played"):
+        score_folder(both / "always")
+    assert (both / "always" / FILE).read_bytes() == kept
