@@ -46,7 +46,5 @@ class Failing:
             self._over = True
             self._voice.record("failing", kind=self._kind, n=self._n, said=error["text"])
             said = f"the first {self._n} decisions that asked a model all failed ({self._kind}: {error['text']})"
-            way_out = (
-                "every further one asks in vain too: Ctrl-C ends the run, `proact doctor agent` tries the same once"
-            )
+            way_out = "every further one asks in vain too: Ctrl-C ends the run; look at address, key and model name"
             self._voice.tell(f"{said}; most likely {way_out}", "bold yellow")

@@ -48,7 +48,7 @@ def test_equal_failures_from_the_very_start_are_told_once(
     failing = Failing(Voice(as_json=False))
     for kind, fields in heard:
         failing.decided(SimpleNamespace(answer=SimpleNamespace(fields=fields)), kind, 0)  # type: ignore[arg-type]
-    assert capsys.readouterr().err.count("`proact doctor agent` tries the same once") == told
+    assert capsys.readouterr().err.count("look at address, key and model name") == told
 
 
 def test_a_run_with_a_wrong_key_says_so_while_it_goes_on_and_again_when_it_is_found_played(
