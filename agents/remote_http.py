@@ -7,7 +7,6 @@ library are not repeated, and those of the server are blotted of the token.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import os
 import re
 from collections.abc import Mapping
@@ -17,28 +16,19 @@ from urllib.parse import urlsplit
 from agents.remote_protocol import MOST_BYTES, RemoteError, encoded, read_json, unwrapped
 from simulator.core.errors import UsageError, quote
 from simulator.core.operators import operators
+from simulator.endpoint.address import is_here
 from simulator.endpoint.redact import shown
 from simulator.endpoint.types import shown_url
 
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["HttpWire", "is_here", "url_of"]
+__all__ = ["HttpWire", "url_of"]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _KEEP_S = 1.5  # servers hang up after 2 s (gunicorn), 5 s (uvicorn, Node): to be asked just then would be an error
 _CONNECT_S = 10.0
 _MOST_OF_AN_ERROR = 65536
-
-
-def is_here(host: str) -> bool:
-    """Whether a host is this machine, by its name alone."""
-    if host.casefold() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def url_of(url: str, token: str | None) -> str:

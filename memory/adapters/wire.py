@@ -7,7 +7,6 @@ machine wants a token. What a server says is cut, and blotted of the token.
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from simulator.core.errors import Exit, ProactError, UsageError, quote
-from simulator.endpoint.address import check_address
+from simulator.endpoint.address import check_address, is_here
 from simulator.endpoint.redact import shown
 from simulator.timing.clock import real_ns
 
@@ -63,7 +62,7 @@ class Wire:
         if token is not None and (_NAME.fullmatch(token) is None or not os.environ.get(token)):
             raise UsageError("memory: token names the environment variable that holds the token, and there is none of "
                              "that name (a token itself would be written into the log)")  # fmt: skip
-        if token is None and not _is_here(self._parts.hostname or ""):
+        if token is None and not is_here(self._parts.hostname or ""):
             raise UsageError(f"memory: {quote(self._parts.hostname)} is another machine, and what the user did would "
                              "go there: name a token with token=VARIABLE, or use a server on 127.0.0.1")  # fmt: skip
         self._link: http.client.HTTPConnection | None = None
@@ -119,15 +118,6 @@ class Wire:
         if self._link is not None:
             self._link.close()
             self._link = None
-
-
-def _is_here(host: str) -> bool:
-    if host.casefold() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _why(error: BaseException) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ipaddress
 from urllib.parse import urlsplit
 
 from simulator.core.errors import UsageError, quote
 from simulator.endpoint.types import shown_url
 
-__all__ = ["check_address"]
+__all__ = ["check_address", "is_here"]
 
 
 def check_address(url: str, key_variable: str, of: str = "the model server", path: str = "/v1") -> None:
@@ -39,3 +40,13 @@ def check_address(url: str, key_variable: str, of: str = "the model server", pat
             f"{of}'s address {quote(shown_url(url))} is given with a user or a password in it: "
             f"leave them out, the key goes into {key_variable}"
         )
+
+
+def is_here(host: str) -> bool:
+    """Whether a host is this machine, by its name alone."""
+    if host.casefold() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
