@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from memory.wording import render_lines
+from memory.wording import count_recall, render_lines
 from simulator.core.errors import UsageError, quote
 from simulator.core.protocols import Memory
 from simulator.core.registry import model_wanted
@@ -150,12 +150,7 @@ class Combined:
             items = await memory.recall(query, k, token_budget)
             found.append([replace(item, memory=name) for item in items])
         kept, left_out = share_out(found, k, token_budget)
-        self._n["recalls"] += 1
-        self._n["over_budget"] += left_out
-        if k > 0 and not kept:
-            self._n["empty_return"] += 1
-        elif len(kept) < k:
-            self._n["short_return"] += 1
+        count_recall(self._n, k, len(kept), left_out)
         return sorted(kept, key=lambda item: -item.score)
 
     def render(self, items: Sequence[MemoryItem]) -> str:

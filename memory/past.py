@@ -18,7 +18,7 @@ from typing import Any
 
 from memory.entry import Entry
 from memory.journal import Journal
-from memory.wording import render_lines, within_budget
+from memory.wording import count_recall, render_lines, within_budget
 from simulator.core.errors import InputError
 from simulator.core.files import json_lines
 from simulator.core.types import Event, Label, MemoryItem
@@ -248,10 +248,5 @@ class Remembered:
     def _answer(self, items: Sequence[MemoryItem], k: int, token_budget: int | None) -> list[MemoryItem]:
         """Cut to k and to the budget, and count how the answer fell short."""
         kept, left_out = within_budget(items, k, token_budget)
-        self._n["recalls"] += 1
-        self._n["over_budget"] += left_out
-        if k > 0 and not kept:
-            self._n["empty_return"] += 1
-        elif len(kept) < k:
-            self._n["short_return"] += 1
+        count_recall(self._n, k, len(kept), left_out)
         return kept
