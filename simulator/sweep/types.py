@@ -8,7 +8,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-
 __all__ = ["Cell", "Done", "Engine", "Kind", "Needs", "Stop", "Task"]
 
 Kind = Literal["done", "erred", "bad_input", "interrupted", "lost"]
@@ -122,8 +121,8 @@ class Engine(Protocol):
         """Run them all; order, and what runs side by side, are its affair.
 
         Args:
-            tasks: asked for the next one whenever a worker is free. A None says that nothing is ready yet: more is after
-                the next ``done``. Its end says that there is no more.
+            tasks: asked for the next one whenever a worker is free. A None says that nothing is ready yet: more
+                is after the next ``done``. Its end says that there is no more.
             done: is told of each task once, in this process, before ``tasks`` is asked again.
             stop: looked at between tasks.
         """
