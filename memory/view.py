@@ -110,10 +110,12 @@ class View:
     Attributes:
         labels: events whose label had become known by now, in the order in which they did.
         hits: items recalled so far in this decision.
+        items: these items, for those who show what an offer stood on.
         recalls: how often the memory was asked.
     """
 
-    __slots__ = ("_app", "_category", "_memory", "_meter", "_title", "hits", "labels", "now_ns", "recalls", "user")
+    __slots__ = ("_app", "_category", "_memory", "_meter", "_title", "hits", "items", "labels", "now_ns", "recalls",
+                 "user")  # fmt: skip
 
     def __init__(self, memory: Memory, book: LabelBook, user: str, now_ns: int, app: str | None, title: str | None,
                  category: str | None, meter: Meter) -> None:  # fmt: skip
@@ -122,6 +124,7 @@ class View:
         self.user, self.now_ns = user, now_ns
         self.labels: Sequence[Known] = book.upto(user, now_ns)
         self.hits = self.recalls = 0
+        self.items: tuple[MemoryItem, ...] = ()
 
     async def recall(self, k: int = 5, *, token_budget: int | None = None, text: str | None = None) -> list[MemoryItem]:
         """The k items nearest to the current window (or to ``text``), best first.
@@ -153,6 +156,7 @@ class View:
             raise CausalityError(self._memory, late)
         self.recalls += 1
         self.hits += len(items)
+        self.items = (*self.items, *items)
         count = getattr(self._meter, "hits", None)  # the engine's meter keeps it for the record; others need not
         if count is not None:
             count(len(items))

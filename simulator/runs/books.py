@@ -45,6 +45,7 @@ class Books:
         unknown: the first intention that an agent offered and that is not in use.
         changes_ns: instants at which one event ended and the next began.
         listener: is told of each decision as it ends, for those who show a run while it goes on: flight, kind, end.
+        departing: is told of each decision as it starts, in a world that goes on meanwhile.
     """
 
     def __init__(self, log: LogWriter) -> None:
@@ -54,6 +55,7 @@ class Books:
         self.unknown: str | None = None
         self.changes_ns: list[int] = []
         self.listener: Callable[[Flight, Kind, int], None] | None = None
+        self.departing: Callable[[Flight], None] | None = None
 
     def note(self, key: str, n: int = 1) -> None:
         """Count something worth knowing."""

@@ -9,7 +9,7 @@ clocks: ``timing.pace`` decides whether the world waits, ``runs.seam`` what a ca
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -106,6 +106,37 @@ class Engine:
         self._overrun_ns = truth.period_ns
         self.books = Books(log)
         self.cut: str | None = None
+
+    # ------------------------------------------------------------------ for those who look on
+
+    @property
+    def user(self) -> str:
+        """Whose screen it is."""
+        return self._user
+
+    @property
+    def source(self) -> SnapshotSource:
+        """The snapshots' source."""
+        return self._source
+
+    @property
+    def seen(self) -> Sequence[Snapshot]:
+        """The last snapshots released, oldest first; 600 at least, where there were so many."""
+        return self._recent.seen
+
+    @property
+    def waiting(self) -> int:
+        """Snapshots that wait in the mailbox."""
+        return len(self._mailbox)
+
+    @property
+    def dropped(self) -> int:
+        """Snapshots that gave way to others before any decision saw them."""
+        return self._mailbox.n_dropped
+
+    def now_ns(self) -> int:
+        """Stream time: in a paced world as it goes on, else that of the last thing that happened."""
+        return self.pace.now_ns(self._kernel) if isinstance(self.pace, Paced) else self._kernel.now_ns
 
     # ------------------------------------------------------------------ the loop
 
@@ -338,7 +369,10 @@ class Engine:
             answer = await self._seam.write(flight.what, flight.write.event, flight.write.label, begun)
         else:
             assert flight.snapshot is not None
-            answer = await self._seam.decide(flight.snapshot.index, look, begun_real_ns=begun)
+            if self.books.departing is not None:
+                self.books.departing(flight)
+            shown = partial(_kept, flight, look)
+            answer = await self._seam.decide(flight.snapshot.index, shown, begun_real_ns=begun)
             if flight.cancelled and not await self._seam.told_cancelled():
                 self.books.note("cancel_failed")
         flight.answer = answer
@@ -434,3 +468,9 @@ class Engine:
         if last is not None and self._seam.can_finish:
             now = max(self._kernel.now_ns, last.captured_ns)
             await self._decide(last, 0, now, now, None, "finish")
+
+
+def _kept(flight: Flight, look: Callable[[SilentMeter], Observation], meter: SilentMeter) -> Observation:
+    """What the agent is handed, kept with its flight."""
+    flight.observation = observation = look(meter)
+    return observation

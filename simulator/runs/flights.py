@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.core.types import Event, Label, Offer, Snapshot
+from simulator.core.types import Event, Label, Observation, Offer, Snapshot
 from simulator.runs.answers import Answer
 from simulator.runs.records import Kind
 from simulator.runs.runlog import flag_names
@@ -24,13 +24,17 @@ class Write:
 
 
 class Flight:
-    """A call on its way: of a decision (``snapshot``) or a memory write (``write``)."""
+    """A call on its way: of a decision (``snapshot``) or a memory write (``write``).
+
+    ``observation`` is what the agent was handed, where the world goes on meanwhile and somebody may look on.
+    """
 
     __slots__ = (
         "answer",
         "cancelled",
         "dropped",
         "flags",
+        "observation",
         "released_ns",
         "seq",
         "snapshot",
@@ -44,6 +48,7 @@ class Flight:
         self.what, self.seq, self.started_ns, self.released_ns = what, seq, started_ns, released_ns
         self.dropped, self.flags, self.snapshot, self.write = dropped, flags, snapshot, write
         self.answer: Answer | None = None
+        self.observation: Observation | None = None
         self.cancelled = False
 
 

@@ -106,6 +106,10 @@ class Paced:
         assert self._t0 is not None
         return self._t0 + t_ns
 
+    def now_ns(self, kernel: Kernel) -> int:
+        """Stream time, now; that of the kernel's last event before the two times are tied together."""
+        return kernel.now_ns if self._t0 is None else max(kernel.now_ns, real_ns() - self._t0)
+
     def post(self, kernel: Kernel, real: int, flight: Any, seq: int) -> None:
         """A flight ended at a real instant: a completion stamped ``max(kernel now, own stamp)``."""
         kernel.schedule(max(kernel.now_ns, real - self.real_ns(0)), Priority.COMPLETION, flight, seq)
