@@ -29,7 +29,7 @@ from simulator.timing.clock import utc_now
 
 TWIN = "twin"
 
-__all__ = ["TWIN", "RunFolder", "digest", "lost", "read_log", "read_run", "read_units", "write_json"]
+__all__ = ["TWIN", "RunFolder", "digest", "lost", "read_log", "read_run", "read_unit", "read_units", "write_json"]
 
 _CHANGED = "it was changed since the unit was played; the same command plays the unit anew"
 
@@ -223,7 +223,7 @@ def read_units(path: str | Path) -> list[tuple[str, RunLog, Truth]]:
     path = Path(path)
     run = read_run(path)
     keys = [key for key in sorted(run["resolved"]) if runlog.has_begun(path / "units" / key / LOG)]
-    return [(key, *_read_unit(path / "units" / key, run["units"].get(key, {}))) for key in keys]
+    return [(key, *read_unit(path, run, key)) for key in keys]
 
 
 def lost(run: Mapping[str, Any], whole: Iterable[str]) -> list[str]:
@@ -238,9 +238,19 @@ def lost(run: Mapping[str, Any], whole: Iterable[str]) -> list[str]:
     return [] if run["status"] == "running" else sorted(key for key in played if key not in there)
 
 
-def _read_unit(folder: Path, told: Mapping[str, Any]) -> tuple[RunLog, Truth]:
-    """A unit's log and truth: what was cut short as far as it came, what was changed since it was played not."""
-    log, truth = read_log(folder, told), truths.read(folder / TRUTH)
+def read_unit(path: Path, run: Mapping[str, Any], key: str) -> tuple[RunLog, Truth]:
+    """A unit's log and truth: what was cut short as far as it came, what was changed since it was played not.
+
+    Args:
+        path: the run folder.
+        run: as ``read_run`` gives it.
+        key: of the unit.
+
+    Raises:
+        InputError: the unit has not begun, or a file of it is broken.
+    """
+    folder = path / "units" / key
+    log, truth = read_log(folder, run["units"].get(key, {})), truths.read(folder / TRUTH)
     if truth.digest() != log.header.get("truth"):
         raise InputError(folder / TRUTH, _CHANGED)
     return log, truth
