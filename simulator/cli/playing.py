@@ -21,6 +21,7 @@ from simulator.cli.options import ModelOptions, Options
 from simulator.cli.progress import Progress
 from simulator.cli.show import ScoreTable, invalid
 from simulator.cli.speak import Voice, counted, plain
+from simulator.cli.timeline import Timelines
 from simulator.core.errors import Exit, UsageError, nearest, quote
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice
@@ -134,6 +135,8 @@ def _tell(runs: dict[str, Played], options: Options, voice: Voice) -> int:
     """Scores, faults and folders of the runs; the exit code."""
     scores = {name: played.scores for name, played in runs.items() if played.scores is not None}
     voice.say(ScoreTable(scores))
+    if not options.json:
+        voice.say(Timelines(scores))
     broken = [sentence for played in runs.values() for sentence in invalid(played.folder)]
     for sentence in broken:
         voice.tell(sentence, "bold red")

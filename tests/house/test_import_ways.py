@@ -56,6 +56,7 @@ WAYS: dict[str, tuple[str, ...]] = {
     "simulator.figures": ("simulator.core",),
     "simulator.workload": ("simulator.core", "simulator.screen", "simulator.session"),
     "simulator.play": ANYTHING,
+    "simulator.report": ANYTHING,
     "simulator.sweep": ANYTHING,
     "simulator.web": ANYTHING,
     "simulator.cli": ANYTHING,
@@ -71,7 +72,7 @@ WAYS: dict[str, tuple[str, ...]] = {
     ),
 }
 # Rooms at the top: they see everything, nobody below sees them.
-TOP = ("simulator.cli", "simulator.play", "simulator.sweep", "simulator.web")
+TOP = ("simulator.cli", "simulator.play", "simulator.report", "simulator.sweep", "simulator.web")
 
 
 def _modules(root: Path = ROOT) -> Iterator[tuple[str, Path]]:
