@@ -30,7 +30,7 @@ class Failing:
     def watch(self, engine: Engine) -> None:
         """The engine of the run's next unit."""
         if not self._over:
-            engine.books.listener = self.decided
+            engine.books.listeners.append(self.decided)
 
     def decided(self, flight: Flight, kind: Kind, ended_ns: int) -> None:
         """A decision ended; one that asked nobody says nothing."""

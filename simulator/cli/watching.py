@@ -96,7 +96,7 @@ class Spectator(Watcher):
     def engine(self, engine: Engine) -> None:
         """See ``Watcher``."""
         self._engine, self._state = engine, "watching"
-        engine.books.listener = self._decided
+        engine.books.listeners.append(self._decided)
 
     def beat(self) -> None:
         """Half a minute has passed: said where no line is drawn."""

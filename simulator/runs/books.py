@@ -44,7 +44,7 @@ class Books:
         notes: what agents and memories found worth counting.
         unknown: the first intention that an agent offered and that is not in use.
         changes_ns: instants at which one event ended and the next began.
-        listener: is told of each decision as it ends, for those who show a run while it goes on: flight, kind, end.
+        listeners: are told of each decision as it ends, for those who show a run while it goes on: flight, kind, end.
         departing: is told of each decision as it starts, in a world that goes on meanwhile.
     """
 
@@ -54,7 +54,7 @@ class Books:
         self.notes: dict[str, int] = {}
         self.unknown: str | None = None
         self.changes_ns: list[int] = []
-        self.listener: Callable[[Flight, Kind, int], None] | None = None
+        self.listeners: list[Callable[[Flight, Kind, int], None]] = []
         self.departing: Callable[[Flight], None] | None = None
 
     def note(self, key: str, n: int = 1) -> None:
@@ -67,8 +67,8 @@ class Books:
         assert answer is not None
         assert snapshot is not None
         self.tally.decisions += 1
-        if self.listener is not None:
-            self.listener(flight, kind, ended_ns)
+        for listener in self.listeners:
+            listener(flight, kind, ended_ns)
         if kind is _SILENT and not answer.fields and not answer.retracted and flight.what == "decide":
             self._log.silence(
                 flight.seq, snapshot.index, snapshot.captured_ns, snapshot.content_ns,
