@@ -1,0 +1,191 @@
+"""What the index of runs shows: one row a run, read once and again only when one of its files changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from simulator.core.errors import InputError, ProactError
+from simulator.core.lock import is_locked
+from simulator.core.types import SECOND
+from simulator.play.kept import FILE as SCORES
+from simulator.play.kept import read_scores
+from simulator.runs.folder import read_run
+from simulator.runs.lock import LOCK
+from simulator.timing.clock import wall_ns
+
+__all__ = ["FIGURES", "Index", "row_of"]
+
+FIGURES = (
+    "F1_rt", "F1", "S_final", "intention_accuracy", "scheduled_latency@p50", "scheduled_latency@p95",
+    "false_alarms_per_hour",
+)  # fmt: skip
+"""The figures of a row; a run has those of its protocol."""
+_COMMON = ("agent", "memory", "memory_mode", "protocol", "policy", "clock", "latency", "latency_source")
+_RUN = "run.json"
+
+Stamp = tuple[tuple[int, int] | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    stamp: Stamp
+    row: Mapping[str, Any]
+    units: tuple[tuple[str, str, str], ...]
+
+
+class Index:
+    """Rows of run folders, kept while their files stay as they are. May be used from several threads."""
+
+    def __init__(self) -> None:
+        self._rows: dict[Path, _Row] = {}
+        self._lock = Lock()
+
+    def rows(self, runs: Iterable[tuple[str, Path, str]], budget_s: float = 0.3) -> tuple[list[Mapping[str, Any]], int]:
+        """The rows of runs given as id, folder and name, and how many are still to be read.
+
+        Reading stops when the budget is used up; the next call goes on, so a page shows thousands as they come.
+        """
+        found: list[Mapping[str, Any]] = []
+        unread, until = 0, wall_ns() + int(budget_s * SECOND)
+        for id_, path, name in runs:
+            kept, stamp = self._kept(path), _stamp(path)
+            if kept is None or kept.stamp != stamp:
+                if wall_ns() > until:
+                    unread += 1
+                    if kept is None:
+                        continue
+                else:
+                    kept = self._read(path, stamp)
+            if kept is not None:
+                status = _status(str(kept.row["status"]), path)
+                found.append({"id": id_, "name": name, **kept.row, "status": status})
+        return found, unread
+
+    def same_session(self, runs: Iterable[tuple[str, Path, str]], run: Path, key: str) -> list[dict[str, str]]:
+        """Runs, among those read so far, that played the session of a unit: id, name, and the unit's key there."""
+        own = self._kept(run) or self._read(run, _stamp(run))
+        mine = {unit[1:] for unit in own.units if unit[0] == key}
+        found = []
+        for id_, path, name in runs:
+            kept = self._kept(path)
+            if kept is None:
+                continue
+            there = [unit[0] for unit in kept.units if unit[1:] in mine]
+            if there:
+                unit = key if key in there else there[0]
+                shown = {k: str(kept.row.get(k) or "") for k in ("agent", "memory", "protocol")}
+                found.append({"id": id_, "name": name, "unit": unit, **shown})
+        return found
+
+    def _kept(self, path: Path) -> _Row | None:
+        with self._lock:
+            return self._rows.get(path)
+
+    def _read(self, path: Path, stamp: Stamp) -> _Row:
+        row, units = row_of(path)
+        made = _Row(stamp, row, units)
+        with self._lock:
+            self._rows[path] = made
+        return made
+
+
+def row_of(path: Path) -> tuple[dict[str, Any], tuple[tuple[str, str, str], ...]]:
+    """One run's row, and of each unit its key, user and session; of a folder that cannot be read, why."""
+    try:
+        told = read_run(path)
+    except (InputError, OSError) as error:
+        return {"status": "broken", "why": _why(error)}, ()
+    row = _head(told)
+    try:
+        scores = read_scores(path)
+    except (ProactError, OSError, KeyError, TypeError, ValueError, AttributeError) as error:  # a file edited by hand
+        scores, row["why"] = None, f"the scores cannot be read ({type(error).__name__}); `proact score` makes them anew"
+    if scores is not None:
+        row |= _scored(scores)
+    elif told["status"] == "done" and "why" not in row:
+        row["why"] = "no scores that fit: `proact score` makes them"
+    if row["invalid"]:
+        row["why"] = f"the harness itself was late, so the figures say nothing of the agent: {row['invalid'][0]}"
+    units = tuple(
+        (key, str(h.get("user", "")), str(h.get("session", ""))) for key, h in sorted(told["resolved"].items())
+    )
+    return row, units
+
+
+def _head(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known without scores: of running runs as far as they are."""
+    heads, units = list(told["resolved"].values()), told["units"].values()
+    common = {k: " + ".join(dict.fromkeys(str(h[k]) for h in heads if h.get(k) is not None)) for k in _COMMON}
+    tallies = [tally for unit in units if isinstance(tally := unit.get("tally"), dict)]
+    invalid = [why for unit in units for why in ((unit.get("audit") or {}).get("invalid") or [])]
+    models = dict.fromkeys(str(m.get("name") or m.get("model")) for h in heads if isinstance(m := h.get("model"), dict))
+    done = sum(bool(u) and u.get("error") is None for u in units)
+    return {
+        "status": told["status"],
+        **common,
+        "model": " + ".join(models),
+        "units": sorted(told["resolved"])[:1],
+        "n_units": len(heads),
+        "n_done": done,
+        "n_failed_units": sum(u.get("error") is not None for u in units),
+        "decisions": _sum(tallies, "decisions"),
+        "errors": _sum(tallies, "errors"),
+        "unparsed": _sum(tallies, "unparsed"),
+        "sees_truth": any(bool(h.get("sees_truth")) for h in heads),
+        "invalid": invalid,
+        "written": told.get("written") if isinstance(told.get("written"), str) else None,
+        "figures": {},
+    }
+
+
+def _scored(scores: Mapping[str, Any]) -> dict[str, Any]:
+    figures = {}
+    for name in FIGURES:
+        detail = scores["details"].get(name)
+        if detail is None:
+            continue
+        interval = detail.get("interval") or {}
+        figures[name] = {
+            "value": detail["value"],
+            "low": interval.get("low"),
+            "high": interval.get("high"),
+            "n": detail["n"],
+            "unit": detail["unit"],
+            "few": bool(detail.get("few")),
+            "why": detail.get("reason") or detail.get("no_interval"),
+        }
+    counts = scores["counts"]
+    return {"figures": figures, "gate": scores["gate"], "errors": counts["error"], "unparsed": counts["unparsed"],
+            "decisions": counts["decisions"]}  # fmt: skip
+
+
+def _status(status: str, path: Path) -> str:
+    """As it is now: one that says it is running and that nobody plays into was killed."""
+    try:
+        return "killed" if status == "running" and not is_locked(path / LOCK) else status
+    except OSError:  # not ours to look into
+        return status
+
+
+def _sum(tallies: Iterable[Mapping[str, Any]], name: str) -> int:
+    return sum(n for tally in tallies if type(n := tally.get(name)) is int)
+
+
+def _stamp(path: Path) -> Stamp:
+    return tuple(_changed(path / name) for name in (_RUN, SCORES))
+
+
+def _changed(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _why(error: Exception) -> str:
+    return error.want if isinstance(error, InputError) else "it cannot be read"

@@ -1,0 +1,191 @@
+"""Page 3: one session as one or several runs of it saw it, on one axis of time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+from threading import Lock
+from typing import Any, Generic, TypeVar
+
+from aiohttp import web
+
+from simulator.core.errors import UsageError
+from simulator.runs.folder import read_run
+from simulator.session.schema import FILE_NAME
+from simulator.web.index import index_of, runs_of
+from simulator.web.pages import answer, html
+from simulator.web.place import NotHere, Place
+from simulator.web.timeline_data import UnitView, open_unit
+from simulator.web.timeline_recording import Found, read_recording
+
+__all__ = ["routes"]
+
+T = TypeVar("T")
+HELD = 24  # units and recordings that stay read
+MOST_HITS = 2000
+LONGEST_QUERY = 200
+_OF_A_UNIT = ("decisions.jsonl", "truth.json", "feedback.jsonl")
+_OF_A_RUN = ("run.json", "scores.json")
+
+
+def routes(place: Place) -> list[web.AbstractRouteDef]:
+    """``/run/ID`` and ``/run/ID/UNIT``, and what they ask for below ``/api/run/ID``."""
+    sheets = _Sheets(place)
+    of = "/api/run/{id:[0-9a-f]+}"
+
+    async def units(request: web.Request) -> web.Response:
+        return answer(await asyncio.to_thread(sheets.units, request.match_info["id"]))
+
+    async def timeline(request: web.Request) -> web.Response:
+        return answer(await asyncio.to_thread(sheets.timeline, *_named(request)))
+
+    async def recording(request: web.Request) -> web.Response:
+        return answer(await asyncio.to_thread(sheets.recording, *_named(request)))
+
+    async def decision(request: web.Request) -> web.Response:
+        seq = int(request.match_info["seq"])
+        return answer(await asyncio.to_thread(lambda: sheets.view(*_named(request)).decision(seq)))
+
+    async def search(request: web.Request) -> web.Response:
+        return answer(await asyncio.to_thread(sheets.search, *_named(request), request.query.get("q", "")))
+
+    return [
+        web.get("/run/{id:[0-9a-f]+}", html("timeline.html")),
+        web.get("/run/{id:[0-9a-f]+}/{unit}", html("timeline.html")),
+        web.get(f"{of}/units", units),
+        web.get(f"{of}/unit/{{unit}}/timeline", timeline),
+        web.get(f"{of}/unit/{{unit}}/recording", recording),
+        web.get(f"{of}/unit/{{unit}}/decision/{{seq:[0-9]{{1,15}}}}", decision),
+        web.get(f"{of}/unit/{{unit}}/search", search),
+    ]
+
+
+def _named(request: web.Request) -> tuple[str, str]:
+    return request.match_info["id"], request.match_info["unit"]
+
+
+class _Sheets:
+    """What the page asks for, read in threads and kept while the files stay as they are."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._views = _Kept[UnitView]()
+        self._recordings = _Kept[Found]()
+
+    def units(self, id_: str) -> dict[str, Any]:
+        """The units of a run that can be opened."""
+        run = self._place.run(id_)
+        told = read_run(run)
+        begun = [key for key in sorted(told["resolved"]) if (run / "units" / key / _OF_A_UNIT[0]).is_file()]
+        return {"name": run.name, "status": told["status"], "units": begun, "n_units": len(told["resolved"])}
+
+    def view(self, id_: str, key: str) -> UnitView:
+        """One unit, read and explained."""
+        run = self._place.run(id_)
+        _ensure_unit(run, key)
+        files = [run / name for name in _OF_A_RUN] + [run / "units" / key / name for name in _OF_A_UNIT]
+        if (kept := self._views.get((run, key), files)) is not None:
+            return kept
+        stamp = _stamp(files)
+        made = open_unit(run, key)
+        self._views.put((run, key), stamp, made)
+        return made
+
+    def timeline(self, id_: str, key: str) -> dict[str, Any]:
+        """A unit's lanes, and which other runs played the same session."""
+        view = self.view(id_, key)
+        index, runs = index_of(self._place), runs_of(self._place)
+        index.rows(runs, budget_s=0.2)
+        others = [one for one in index.same_session(runs, view.run, key) if one["id"] != id_]
+        return {"id": id_, **view.as_json(), "others": others}
+
+    def recording(self, id_: str, key: str) -> dict[str, Any]:
+        """What was on the screen; pictures by id."""
+        found = self._found(id_, key)
+        if found.columns is None or found.folder is None:
+            return {"notes": list(found.notes), "there": False}
+        ids = self._place.pictures.add([(ref.path, ref.pixels_hash) for ref in found.pictures], found.folder)
+        return {
+            "notes": list(found.notes),
+            "there": True,
+            **found.columns,
+            "pictures": ids,
+            "sheets": self._place.pictures.sheets(ids),
+        }
+
+    def search(self, id_: str, key: str, query: str) -> dict[str, Any]:
+        """Where a text stands in titles, texts on the screen, offers or needs: seconds and kinds, in order of time."""
+        wanted = query.strip().casefold()[:LONGEST_QUERY]
+        if not wanted:
+            raise UsageError("nothing to search for")
+        words = [*self._found(id_, key).words, *self.view(id_, key).words()]
+        hits = sorted({(t, kind) for t, kind, text in words if wanted in text.casefold()})
+        return {"hits": hits[:MOST_HITS], "n": len(hits)}
+
+    def _found(self, id_: str, key: str) -> Found:
+        run = self._place.run(id_)
+        _ensure_unit(run, key)
+        kept = self._recordings.peek((run, key))
+        if kept is not None and kept.folder is not None:
+            fresh = self._recordings.get((run, key), _watched(run, kept))
+            if fresh is not None:
+                return fresh
+        found = read_recording(run, read_run(run), key)
+        self._recordings.put((run, key), _stamp(_watched(run, found)), found)
+        return found
+
+
+def _watched(run: Path, found: Found) -> list[Path]:
+    """The files whose change makes a recording stale."""
+    session = [] if found.folder is None else [found.folder / FILE_NAME, found.folder / f"{FILE_NAME}-wal"]
+    return [run / _OF_A_RUN[0], *session]
+
+
+def _ensure_unit(run: Path, key: str) -> None:
+    if key not in read_run(run)["resolved"]:
+        raise NotHere("there is no unit of that name in this run")
+
+
+class _Kept(Generic[T]):
+    """The newest used, each as long as its files stay as they are. May be used from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: OrderedDict[tuple[Path, str], tuple[object, T]] = OrderedDict()
+
+    def peek(self, of: tuple[Path, str]) -> T | None:
+        """What is kept, whether or not it still holds."""
+        with self._lock:
+            entry = self._kept.get(of)
+        return None if entry is None else entry[1]
+
+    def get(self, of: tuple[Path, str], files: Iterable[Path]) -> T | None:
+        """What is kept and still holds."""
+        stamp = _stamp(files)
+        with self._lock:
+            entry = self._kept.get(of)
+            if entry is None or entry[0] != stamp:
+                return None
+            self._kept.move_to_end(of)
+            return entry[1]
+
+    def put(self, of: tuple[Path, str], stamp: object, made: T) -> None:
+        """Keep it; ``stamp`` is that of its files from before they were read."""
+        with self._lock:
+            self._kept[of] = (stamp, made)
+            self._kept.move_to_end(of)
+            while len(self._kept) > HELD:
+                self._kept.popitem(last=False)
+
+
+def _stamp(files: Iterable[Path]) -> object:
+    def changed(file: Path) -> tuple[int, int] | None:
+        try:
+            found = file.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
+
+    return tuple(map(changed, files))

@@ -1,0 +1,285 @@
+"""What the replay timeline shows of one unit of a run: its decisions, and how the scorer counted offers and needs.
+
+Classes and sentences are the scorer's own (``scorers.explaining``): the page draws them and decides nothing. Instants
+are seconds of the session, to the microsecond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scorers.base import Context, Unit, score_run
+from scorers.explaining import Told, explain_unit
+from scorers.interrupted import truth_as_played
+from simulator.core.errors import InputError, UsageError, quote
+from simulator.core.types import SECOND
+from simulator.play.kept import read_scores
+from simulator.runs.folder import read_run, read_unit
+from simulator.runs.gate import Gate
+from simulator.runs.records import Ints, Kind
+from simulator.runs.runlog import flag_names
+from simulator.session.truth import Truth
+
+__all__ = ["MARKS", "UnitView", "open_unit", "seconds_of"]
+
+MARKS = {
+    "on_time": "hit",
+    "redundant": "redundant",
+    "stale": "late",
+    "early": "early",
+    "wrong_content": "wrong",
+    "false_alarm": "false_alarm",
+    "held_back": "held_back",
+}
+"""How each class of the scorer is drawn; a class that is not here is drawn by its own name."""
+
+_FINE = frozenset({"on_time", "held_back", "served", "unservable", "not_played", "true_positive", "true_negative",
+                   "not_asked", "matched", "merged"})  # fmt: skip
+"""Classes that are no mistake: neither an offer that counts against the agent, nor a need that went unserved."""
+
+_SHOWN = ("session", "user", "agent", "memory", "memory_mode", "protocol", "policy", "clock", "latency",
+          "latency_source", "gate", "ocr", "seed", "segmentation", "model", "strategy", "sees_truth")  # fmt: skip
+_FIGURES = {
+    "stream": ("F1_rt", "P_rt", "R_rt", "scheduled_latency@p50", "scheduled_latency@p95", "false_alarms_per_hour"),
+    "moments": ("accuracy", "F1", "intention_accuracy", "scheduled_latency@p50", "scheduled_latency@p95"),
+    "trajectory": ("S_final", "P", "R", "scheduled_latency@p50", "scheduled_latency@p95"),
+}
+_LONG = 400  # characters of a text that the list of offers carries; the whole is in the decision
+_NO_TRUTH = "Nothing is known of what was needed here, so nothing was classified: offers are drawn as they came."
+
+
+@dataclass(frozen=True, slots=True)
+class UnitView:
+    """One unit of a run, read and explained.
+
+    Attributes:
+        told: ``scorers.explaining`` of it; empty where nothing is known of what was needed.
+        matcher: what made content right; notes: what a reader has to know, in sentences.
+        figures: metric to value, of this unit alone.
+    """
+
+    run: Path
+    key: str
+    status: str
+    unit: Unit
+    gate: str
+    matcher: str
+    told: Sequence[Told]
+    notes: Sequence[str]
+    figures: Mapping[str, float | None]
+
+    def as_json(self) -> dict[str, Any]:
+        """All that lanes and lists are drawn from."""
+        log, whole = self.unit.log, self.unit.truth
+        last = int(log.actionable_ns.max()) if len(log) else 0  # of a live run that goes on, no end is known yet
+        end_ns = whole.end_ns or last
+        played_ns = truth_as_played(log, whole).end_ns or last
+        return {
+            "name": self.run.name,
+            "unit": self.key,
+            "status": self.status,
+            "complete": log.complete,
+            "torn": log.torn,
+            "header": {k: log.header[k] for k in _SHOWN if log.header.get(k) is not None},
+            "gate": self.gate,
+            "matcher": self.matcher,
+            "notes": list(self.notes),
+            "figures": dict(self.figures),
+            "end_s": seconds_of(end_ns),
+            "played_s": seconds_of(played_ns),
+            "period_s": seconds_of(whole.period_ns),
+            "never_seen": None if log.end is None else log.end.get("never_seen"),
+            "truth": _truth(whole),
+            "decisions": self._decisions(),
+            "stages": self._stages(),
+            "writes": [_write(w) for w in log.writes],
+            "offers": self._offers(),
+            "needs": [self._need(t) for t in self.told if t.what == "need"],
+            "moments": [self._moment(t) for t in self.told if t.what == "moment"],
+            "intents": [_plainly(t) for t in self.told if t.what in ("intent", "prediction", "sample")],
+        }
+
+    def decision(self, seq: int) -> dict[str, Any]:
+        """One decision whole: its record as the log holds it, and why its offers were counted as they were.
+
+        Raises:
+            UsageError: there is none of this number.
+        """
+        log = self.unit.log
+        row = int(np.searchsorted(log.seq, seq))
+        if row == len(log) or int(log.seq[row]) != seq:
+            raise UsageError(f"unit {quote(self.key)} has no decision {seq}")
+        kind = Kind(int(log.kind[row])).name.lower()
+        columns = ("snapshot", "captured_ns", "content_ns", "released_ns", "started_ns", "actionable_ns",
+                   "dropped_before")  # fmt: skip
+        plain = {"kind": kind, "seq": seq, **{c: int(getattr(log, c)[row]) for c in columns}}
+        if flags := flag_names(int(log.flags[row])):
+            plain["flags"] = flags
+        return {
+            "record": dict(log.full.get(seq, plain)),
+            "folded": seq not in log.full,
+            "why": [_plainly(t) for t in self.told if t.what == "offer" and t.facts["seq"] == seq],
+        }
+
+    def words(self) -> list[tuple[float, str, str]]:
+        """What can be searched: second, kind and text of each offer and need."""
+        found = [(seconds_of(o.captured_ns), "offer", f"{o.intention} {o.text}") for o in self.unit.log.offers()]
+        needs = self.unit.truth.opportunities
+        return found + [(seconds_of(n.opens_ns), "need", f"{n.id} {n.intention} {n.query or ''}") for n in needs]
+
+    def _decisions(self) -> dict[str, Any]:
+        log = self.unit.log
+        stamps = {c: getattr(log, f"{c}_ns") for c in ("captured", "content", "released", "started", "actionable")}
+        return {
+            "seq": log.seq.tolist(),
+            "snapshot": log.snapshot.tolist(),
+            "kind": log.kind.tolist(),
+            "kinds": [kind.name.lower() for kind in Kind],
+            "flags": log.flags.tolist(),
+            "dropped": log.dropped_before.tolist(),
+            **{f"{name}_s": _seconds(column) for name, column in stamps.items()},
+        }
+
+    def _stages(self) -> dict[str, dict[str, list[Any]]]:
+        """By stage, the rows of the decisions that report it, and how long it took, in seconds."""
+        log, found = self.unit.log, dict[str, dict[str, list[Any]]]()
+        row_of = {int(seq): row for row, seq in enumerate(log.seq.tolist())}
+        for seq, record in log.full.items():
+            for name, ns in record.get("stages_ns", {}).items():
+                column = found.setdefault(name, {"row": [], "s": []})
+                column["row"].append(row_of[seq])
+                column["s"].append(seconds_of(ns))
+        return found
+
+    def _offers(self) -> list[dict[str, Any]]:
+        """Each delivered offer with its class, None where nothing was classified."""
+        said = [t for t in self.told if t.what == "offer"]
+        offers = self.unit.log.offers()
+        classes: Sequence[Told | None] = said if len(said) == len(offers) else [None] * len(offers)
+        out = []
+        for offer, told in zip(offers, classes, strict=True):
+            verdict = None if told is None else told.verdict
+            out.append(
+                {
+                    "id": str(offer.seq) if told is None else told.id,
+                    "seq": offer.seq,
+                    "captured_s": seconds_of(offer.captured_ns),
+                    "arrived_s": seconds_of(offer.actionable_ns),
+                    "intention": offer.intention,
+                    "text": offer.text[:_LONG],
+                    "confidence": offer.confidence,
+                    "class": verdict,
+                    "mark": "offer" if verdict is None else MARKS.get(verdict, verdict),
+                    "need": None if told is None else told.facts["opportunity"],
+                    "error": verdict is not None and verdict not in _FINE,
+                }
+            )
+        return out
+
+    def _need(self, told: Told) -> dict[str, Any]:
+        facts = told.facts
+        return {
+            **_plainly(told),
+            "opens_s": seconds_of(facts["opens_ns"]),
+            "closes_s": seconds_of(facts["closes_ns"]),
+            "served_by": facts["served_by"],
+        }
+
+    def _moment(self, told: Told) -> dict[str, Any]:
+        t_ns, log = told.facts["t_ns"], self.unit.log
+        near = int(np.searchsorted(log.captured_ns, t_ns, side="right")) - 1  # moments are asked one after the other
+        asked = near >= 0 and told.verdict != "not_asked"
+        return {**_plainly(told), "t_s": seconds_of(t_ns), "positive": told.facts["positive"],
+                "seq": int(log.seq[near]) if asked else None}  # fmt: skip
+
+
+def open_unit(run: Path, key: str) -> UnitView:
+    """Read one unit of a run and have the scorer explain it, under the gate and matcher of the run's scores.
+
+    Raises:
+        InputError: not a run folder, a unit it has not, or a broken file.
+    """
+    told = read_run(run)
+    if key not in told["resolved"]:
+        raise InputError(run, f"has no unit {quote(key)}")
+    log, truth = read_unit(run, told, key)
+    unit, notes = Unit(key, log, truth), list[str]()
+    protocol, scores = str(log.header["protocol"]), read_scores(run)
+    gate = str(log.header["gate"]) if scores is None else str(scores["gate"])
+    context = Context(protocol, Gate.parse(gate), None)
+    matcher = _matcher(scores, notes)
+    found: Sequence[Told] = ()
+    if unit.has_truth(protocol):
+        found = explain_unit(unit, context, matcher)
+    else:
+        notes.append(_NO_TRUTH)
+    kept = None if scores is None else scores["units"].get(key, {}).get("scores")
+    figures = kept or score_run([unit], protocol, gate)["scores"]
+    chosen = {name: figures[name] for name in _FIGURES[protocol] if name in figures}
+    return UnitView(run, key, told["status"], unit, gate, matcher, found, notes, chosen)
+
+
+def _matcher(scores: Mapping[str, Any] | None, notes: list[str]) -> str:
+    """What made content right when the run was scored; a judge is not asked again, an embedder not loaded."""
+    specs = {} if scores is None else {d["scorer"] for d in scores["details"].values()}
+    for spec in sorted(specs):
+        _, _, given = spec.partition("matcher=")
+        if given and not given.startswith("category"):
+            notes.append(f"The kept scores compare content by {quote(given)}; here it is compared by category.")
+    return "category"
+
+
+def seconds_of(ns: int) -> float:
+    """Seconds, to the microsecond."""
+    return round(ns / SECOND, 6)
+
+
+def _seconds(column: Ints) -> list[float]:
+    found: list[float] = np.round(column / SECOND, 6).tolist()
+    return found
+
+
+def _plainly(told: Told) -> dict[str, Any]:
+    return {"id": told.id, "what": told.what, "class": told.verdict, "title": told.title, "why": list(told.sentences),
+            "error": told.verdict not in _FINE}  # fmt: skip
+
+
+def _write(record: Mapping[str, Any]) -> dict[str, Any]:
+    error = record.get("error")
+    return {
+        "seq": record["seq"],
+        "what": record["what"],
+        "event": record["event"],
+        "started_s": seconds_of(record["started_ns"]),
+        "done_s": seconds_of(record["done_ns"]),
+        "error": None if error is None else error.get("kind"),
+    }
+
+
+def _truth(truth: Truth) -> dict[str, Any]:
+    return {
+        "known": truth.known,
+        "rule": truth.rule,
+        "needs": [
+            {
+                "id": n.id,
+                "opens_s": seconds_of(n.opens_ns),
+                "closes_s": seconds_of(n.closes_ns),
+                "acted_s": None if n.acted_ns is None else seconds_of(n.acted_ns),
+                "intention": n.intention,
+                "query": n.query,
+                "weight": n.weight,
+                "origin": n.origin,
+                "unservable": n.unservable,
+            }
+            for n in sorted(truth.opportunities, key=lambda n: (n.opens_ns, n.id))
+        ],
+        "assists": [[seconds_of(a.start_ns), seconds_of(a.end_ns), a.intention] for a in truth.assists],
+        "gaps": [[seconds_of(g.start_ns), seconds_of(g.end_ns), g.reason] for g in truth.gaps],
+        "acts_s": [seconds_of(t) for t in truth.acts_ns],
+    }
