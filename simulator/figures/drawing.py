@@ -9,6 +9,7 @@ published stands in grey. Sizes are those of a printed page, so that nothing has
 from __future__ import annotations
 
 import importlib
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -20,9 +21,12 @@ from typing import Any
 from simulator.core.errors import UsageError
 from simulator.core.extras import install_extra
 
-__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "Line", "Panel", "Sheet"]
+__all__ = ["BLUE", "COLOURS", "DASHES", "GREEN", "GREY", "MARKS", "ORANGE", "Line", "Panel", "Point", "Sheet"]
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#8C8C8C"
+COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+DASHES = ("solid", "dashed", "dotted", "dashdot")
 COLUMN_MM, PAGE_MM = 85.0, 178.0
 _STYLE: dict[str, Any] = {
     "svg.hashsalt": "proact", "svg.fonttype": "none", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"],
@@ -35,6 +39,8 @@ _STYLE: dict[str, Any] = {
 
 _BELOW_THE_LABEL = 4.0
 """Of legends, in their letters' size: so far below the axes lie ticks and label."""
+_LETTERS_AN_INCH = 20.5
+"""Of notes, in the mean."""
 _OTHERS: dict[str, Any] = {"color": "#D9D9D9", "edgecolor": GREY, "linewidth": 0.4, "hatch": "////"}
 
 
@@ -51,7 +57,8 @@ def _library(name: str) -> Any:
 class Line:
     """One curve: its name in the legend, its points, and how it is told from the others.
 
-    ``dash`` is one of ``solid dashed dotted``; a line that others published is grey.
+    ``dash`` is one of ``DASHES``, ``mark`` one of ``MARKS`` or nothing; a line that others published is grey. ``low``
+    and ``high`` are the ends of intervals, one a point (NaN where it has none), and are drawn as a band.
     """
 
     name: str
@@ -60,6 +67,22 @@ class Line:
     colour: str = BLUE
     dash: str = "solid"
     steps: bool = False
+    mark: str = ""
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A figure in two directions, each with the ends of its interval or None; ``hollow`` to be told apart."""
+
+    x: float
+    y: float
+    x_ends: tuple[float, float] | None = None
+    y_ends: tuple[float, float] | None = None
+    colour: str = BLUE
+    mark: str = "o"
+    hollow: bool = False
 
 
 class Panel:
@@ -67,6 +90,12 @@ class Panel:
 
     def __init__(self, axes: Any) -> None:
         self._axes = axes
+        self._drawn: dict[str, Any] = {}
+
+    @property
+    def drawn(self) -> dict[str, Any]:
+        """By name, what a key is to explain."""
+        return self._drawn
 
     def title(self, text: str) -> Panel:
         """What is shown, and of how many."""
@@ -89,7 +118,11 @@ class Panel:
     def lines(self, lines: Sequence[Line], *, log_x: bool = False, log_y: bool = False) -> None:
         """Curves over common axes, with a legend if there are several."""
         for line in lines:
-            style = {"color": line.colour, "linestyle": line.dash, "label": line.name}
+            style: dict[str, Any] = {"color": line.colour, "linestyle": line.dash, "label": _short(line.name, 40)}
+            if line.mark:
+                style |= {"marker": line.mark, "markersize": 3.2}
+            if line.low:
+                self._axes.fill_between(line.xs, line.low, line.high, color=line.colour, alpha=0.15, linewidth=0)
             if line.steps:
                 self._axes.step(line.xs, line.ys, where="post", **style)
             else:
@@ -159,6 +192,121 @@ class Panel:
         scale.set_label(meaning)
         scale.outline.set_linewidth(0.4)
 
+    def cells(
+        self,
+        table: Sequence[Sequence[float | None]],
+        rows: Sequence[str],
+        columns: Sequence[str],
+        *,
+        told: Sequence[Sequence[str]],
+        hatched: Sequence[tuple[int, int]] = (),
+        scale: tuple[float, float],
+        meaning: str = "",
+    ) -> None:
+        """A table as shades, dark for much, with words in each cell, some of them hatched; ``meaning`` stands beside
+        the scale, and without one no scale is drawn.
+        """
+        low, high = scale
+        shades = _library("matplotlib").colormaps["cividis_r"]
+        filled = [[float("nan") if v is None else v for v in row] for row in table]
+        image = self._axes.imshow(filled, aspect="auto", cmap=shades, interpolation="nearest", vmin=low, vmax=high)
+        rectangle = _library("matplotlib.patches").Rectangle
+        for i, row in enumerate(table):
+            for j, value in enumerate(row):
+                part = 0.0 if value is None or high <= low else (value - low) / (high - low)
+                behind = "white" if value is None else shades(part)
+                if (i, j) in hatched:
+                    style = {"hatch": "////", "edgecolor": "#DDDDDD" if part > 0.5 else "#555555", "linewidth": 0}
+                    self._axes.add_patch(rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, **style))
+                self._axes.text(
+                    j, i, told[i][j], ha="center", va="center", fontsize=6, linespacing=1.05,
+                    color="white" if part > 0.5 else "black", bbox={"facecolor": behind, "linewidth": 0, "pad": 0.8},
+                )  # fmt: skip
+        self._axes.set_yticks(range(len(rows)), [_short(name) for name in rows])
+        self._axes.set_xticks(range(len(columns)), [_short(name, 18) for name in columns])
+        self._axes.tick_params(length=0)
+        if sum(len(_short(name, 18)) for name in columns) > 44:
+            self._axes.tick_params(axis="x", rotation=30)
+        self._axes.spines[:].set_visible(False)
+        if meaning:
+            bar = self._axes.figure.colorbar(image, ax=self._axes, pad=0.02)
+            bar.set_label(meaning)
+            bar.outline.set_linewidth(0.4)
+
+    def points(self, points: Sequence[Point]) -> None:
+        """Points with whiskers both ways."""
+        for p in points:
+            self._axes.errorbar(
+                [p.x], [p.y], xerr=_arms(p.x, p.x_ends), yerr=_arms(p.y, p.y_ends), fmt=p.mark, color=p.colour,
+                markersize=4.5, markerfacecolor="white" if p.hollow else p.colour, markeredgewidth=0.9,
+                elinewidth=0.8, capsize=1.8, capthick=0.8, zorder=3,
+            )  # fmt: skip
+
+    def front(self, xs: Sequence[float], ys: Sequence[float]) -> None:
+        """The line of what nothing beats: up in steps, from left to right."""
+        self._axes.step(xs, ys, where="post", color="#555555", linewidth=0.9, zorder=2)
+
+    def beyond(self, x: float, name: str) -> None:
+        """Shade what lies to the right of x, a limit with a name."""
+        right = self._axes.get_xlim()[1]
+        if right > x:
+            self._axes.axvspan(x, right, color=GREY, alpha=0.13, linewidth=0, zorder=0)
+            self._axes.set_xlim(right=right)
+            self.mark(x, name)
+
+    def dots(
+        self,
+        names: Sequence[str],
+        ours: Sequence[tuple[float, float | None, float | None] | None],
+        others: Sequence[Sequence[tuple[float, float]]] = (),
+        *,
+        ours_name: str = "here, with 95 % interval",
+        others_name: str = "published, other data",
+    ) -> None:
+        """A row a name, the first on top: our figure as a dot with its interval, and what others published in grey,
+        each a value (both ends alike, a short upright line) or a range.
+        """
+        drawn: dict[str, Any] = {}
+        for place, given in enumerate(others):
+            for low, high in given:
+                if high > low:
+                    drawn[others_name] = self._axes.barh(place, high - low, 0.5, left=low, zorder=1, **_OTHERS)
+                else:
+                    drawn[others_name] = self._axes.vlines(low, place - 0.28, place + 0.28, color=GREY, linewidth=1.1)
+        for place, figure in enumerate(ours):
+            if figure is not None:
+                value, low_end, high_end = figure
+                ends = None if low_end is None or high_end is None else (low_end, high_end)
+                drawn[ours_name] = self._axes.errorbar(
+                    [value], [place], xerr=_arms(value, ends), fmt="o", color=BLUE, markersize=3.8, elinewidth=0.9,
+                    capsize=1.8, zorder=3,
+                )  # fmt: skip
+        self._axes.set_yticks(range(len(names)), [_short(name, 34) for name in names])
+        self._axes.set_ylim(len(names) - 0.4, -0.6)
+        self._axes.grid(axis="y", linewidth=0.3, color="#DDDDDD", zorder=0)
+        self._axes.set_axisbelow(True)
+        self._drawn = drawn
+
+    def scale_x(self, *, log: bool = False, ticks: Sequence[float] = (), told: Sequence[str] = ()) -> None:
+        """How the axis below runs, with ticks of one's own."""
+        if log:
+            self._axes.set_xscale("log")
+        if ticks:
+            self._axes.set_xticks(ticks, told or [f"{t:g}" for t in ticks])
+            self._axes.set_xticks([], minor=True)
+
+    def decades(self, low: float, high: float) -> None:
+        """Ticks 1, 2, 5, 10, … below, written plainly."""
+        steps = [m * 10.0**e for e in range(-6, 7) for m in (1, 2, 5)]
+        self.scale_x(ticks=[step for step in steps if low <= step <= high])
+
+    def reach(self, *, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> None:
+        """From where to where the axes go."""
+        if x is not None:
+            self._axes.set_xlim(*x)
+        if y is not None:
+            self._axes.set_ylim(*y)
+
     def mark(self, x: float, name: str, *, colour: str = GREY) -> None:
         """A dotted upright line at x, named at its head."""
         self._axes.axvline(x, color=colour, linestyle="dotted", linewidth=0.9)
@@ -199,10 +347,36 @@ class Sheet:
     def __getitem__(self, name: str) -> Panel:
         return self._panels[name]
 
+    def key(self, groups: Sequence[tuple[str, Sequence[tuple[str, Point]]]]) -> None:
+        """What marks and colours mean, by axis, to the right of all panels; nothing where there are none."""
+        line = _library("matplotlib.lines").Line2D
+        drawn = []
+        for head, marks in groups:
+            drawn.append(line([], [], linestyle="none", label=_short(head, 30)))
+            drawn += [
+                line([], [], color=p.colour, marker=p.mark, linestyle="none", markersize=4.5, label=_short(name, 30),
+                     markerfacecolor="white" if p.hollow else p.colour)
+                for name, p in marks
+            ]  # fmt: skip
+        if drawn:
+            self._figure.legend(handles=drawn, loc="outside right upper")
+
+    def dots_key(self) -> None:
+        """What dots and grey lines are, once for all panels."""
+        drawn: dict[str, Any] = {}
+        for panel in self._panels.values():
+            drawn = panel.drawn | drawn
+        if drawn:
+            self._figure.legend(drawn.values(), drawn.keys(), loc="outside lower right", ncols=len(drawn))
+
     def note(self, sentences: Sequence[str]) -> None:
-        """Lines below everything; nothing where there are none."""
+        """Lines below everything, broken where the sheet ends; nothing where there are none."""
         if sentences:
-            self._figure.supxlabel("\n".join(sentences), fontsize=6, color="#555555", ha="left", x=0.01)
+            letters = round(self._size[0] * _LETTERS_AN_INCH)
+            broken = [
+                line for sentence in sentences for line in textwrap.wrap(sentence, letters, subsequent_indent="  ")
+            ]
+            self._figure.supxlabel("\n".join(broken), fontsize=6, color="#555555", ha="left", x=0.01)
 
     def svg(self) -> bytes:
         """The sheet as an SVG file."""
@@ -215,6 +389,11 @@ class Sheet:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(self.svg())
         return file
+
+
+def _arms(value: float, ends: tuple[float, float] | None) -> list[list[float]] | None:
+    """Whiskers as lengths: an interval may lie a little beside its figure, and no length is below zero."""
+    return None if ends is None else [[max(0.0, value - ends[0])], [max(0.0, ends[1] - value)]]
 
 
 def _short(name: str, most: int = 26) -> str:

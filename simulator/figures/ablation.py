@@ -1,0 +1,138 @@
+"""The ablation heat map: two axes of a study, a figure in each cell, hatched where it is not told from the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from simulator.figures.drawing import Sheet
+from simulator.figures.summary import Part, Summary
+
+__all__ = ["draw_ablation"]
+
+_ROWS, _COLUMNS = ("agent", "model", "data"), ("memory", "window", "modality", "latency", "policy", "rate")
+_MOST_PANELS, _A_ROW = 12, 2
+_CELL_MM, _AROUND_MM = 9.0, 19.0
+
+
+def draw_ablation(summary: Summary, metric: str, file: Path) -> Path:
+    """Write the heat map of a metric; further axes that vary make further panels with one scale.
+
+    Raises:
+        UsageError: the extra ``figures`` is not installed.
+    """
+    down, across = _axes(summary)
+    rows, columns = (summary.values(axis) if axis else [""] for axis in (down, across))
+    parts = summary.parts([axis for axis in (down, across) if axis])
+    shown = parts[:_MOST_PANELS]
+    known = [f.value for cell in summary.cells if (f := summary.figure(cell, metric)) is not None]
+    if not known:
+        with Sheet([["0"]], height_mm=40) as sheet:
+            sheet["0"].nothing(f"{summary.metric(metric)['title']}: no cell has a figure")
+            return sheet.save(file)
+    scale = min(known), max(known)
+    panels = [[str(i) for i in range(at, at + _A_ROW)] for at in range(0, len(shown), _A_ROW)]
+    if len(shown) % _A_ROW:
+        panels[-1][1:] = ["."] if len(shown) > 1 else []
+    height = len(panels) * (_AROUND_MM + _CELL_MM * len(rows)) + 8
+    with Sheet(panels, height_mm=height) as sheet:
+        for i, part in enumerate(shown):
+            last = i == len(shown) - 1
+            table, told, hatched = _panel(summary, metric, part, (down, rows), (across, columns))
+            sheet[str(i)].cells(
+                table, rows, columns, told=told, hatched=hatched, scale=scale, meaning=_meaning(summary, metric) * last
+            )
+            sheet[str(i)].title(part.name or f"{summary.metric(metric)['title']}, {_of(part)}")
+            sheet[str(i)].labels(across, down)
+        sheet.note([*_hatching(summary, metric), *_left_out(parts, shown), *summary.notes()])
+        return sheet.save(file)
+
+
+def _axes(summary: Summary) -> tuple[str, str]:
+    """What goes down and what across; empty where nothing is left to vary."""
+    down = next((axis for axis in _ROWS if axis in summary.varying), "")
+    rest = [axis for axis in summary.varying if axis != down]
+    across = next((axis for axis in _COLUMNS if axis in rest), rest[0] if rest else "")
+    rest = [axis for axis in rest if axis != across]
+    return down or (rest[0] if rest else ""), across
+
+
+def _panel(
+    summary: Summary, metric: str, part: Part, down: tuple[str, list[str]], across: tuple[str, list[str]]
+) -> tuple[list[list[float | None]], list[list[str]], list[tuple[int, int]]]:
+    """Values, words and what is hatched, of one panel."""
+    at = {(summary.at(c, down[0]), summary.at(c, across[0])): c for c in part.cells}
+    table: list[list[float | None]] = []
+    told: list[list[str]] = []
+    hatched = []
+    for i, row in enumerate(down[1]):
+        table.append([])
+        told.append([])
+        for j, column in enumerate(across[1]):
+            cell = at.get((row, column))
+            figure = None if cell is None else summary.figure(cell, metric)
+            table[-1].append(None if figure is None else figure.value)
+            told[-1].append(_words(cell, metric))
+            if figure is not None and cell is not None and _undecided(cell, metric):
+                hatched.append((i, j))
+    return table, told, hatched
+
+
+def _words(cell: Mapping[str, Any] | None, metric: str) -> str:
+    """The figure, its interval below it; "none" for a cell that has none and "·" for one that is not in the study."""
+    if cell is None:
+        return "·"
+    figure = Summary.figure(cell, metric)
+    if figure is None:
+        return "none"
+    star = "*" if cell["metrics"][metric].get("best") else ""
+    if figure.ends is None:
+        return f"{_number(figure.value)}{star}"
+    return f"{_number(figure.value)}{star}\n[{_number(figure.ends[0])}, {_number(figure.ends[1])}]"
+
+
+def _number(value: float) -> str:
+    """Three digits behind the point for shares, fewer for what is larger."""
+    return f"{value:.3f}" if abs(value) < 2 else f"{value:.1f}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def _undecided(cell: Mapping[str, Any], metric: str) -> bool:
+    """Whether the interval of the difference to the baseline holds 0."""
+    gain = cell["metrics"][metric].get("gain") or {}
+    low, high = gain.get("low"), gain.get("high")
+    return low is not None and high is not None and low <= 0 <= high
+
+
+def _hatching(summary: Summary, metric: str) -> list[str]:
+    """What hatching and stars mean, if there are any."""
+    figures = [cell["metrics"][metric] for cell in summary.cells if metric in cell["metrics"]]
+    said = []
+    if any(found.get("gain") for found in figures):
+        against = ", ".join(f"{axis} {value}" for axis, value in summary.baseline.items())
+        said.append(
+            f"hatched: the 95 % interval of the difference to {against} (all else equal, same sessions) holds 0"
+        )
+    if any(found.get("best") for found in figures):
+        said.append("*: the best of its figure; below each figure its 95 % interval")
+    return said
+
+
+def _meaning(summary: Summary, metric: str) -> str:
+    said = summary.metric(metric)
+    unit = "" if said["unit"] in ("", "0-1", "1") else f" ({said['unit']})"
+    return f"{said['title']}{unit}" + (", less is better" if said["direction"] == "down" else "")
+
+
+def _of(part: Part) -> str:
+    """How many sessions and users a part's cells rest on."""
+    sessions, users = ({cell[name] for cell in part.cells} for name in ("n_sessions", "n_users"))
+    return " and ".join(
+        f"{min(n)} {word}" if len(n) == 1 else f"{min(n)} to {max(n)} {word}"
+        for n, word in ((sessions, "sessions"), (users, "users"))
+    )
+
+
+def _left_out(parts: list[Part], shown: list[Part]) -> list[str]:
+    left = len(parts) - len(shown)
+    return [f"{left} more panels are left out; all figures stand in summary.csv"] if left else []

@@ -1,0 +1,142 @@
+"""A sweep's ``summary.json`` as its figures look at it: axes that vary, cells by place, figures with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+__all__ = ["SECONDS", "Figure", "Part", "Summary", "seconds"]
+
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_MOST_SENTENCES = 5
+
+
+def seconds(text: str) -> float | None:
+    """A length as axes have it (``10s``, ``5min``); None for any other word."""
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    try:
+        return float(digits) * SECONDS[text[len(digits) :]]
+    except (KeyError, ValueError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A metric of a cell; ``low`` and ``high`` are None where it has no interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends of the interval."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Cells that go into one panel: those with these values of the axes that the panel does not show."""
+
+    name: str
+    cells: tuple[Mapping[str, Any], ...]
+
+
+class Summary:
+    """What ``summary.json`` holds.
+
+    Args:
+        raw: the file, parsed.
+    """
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.raw = raw
+        self.cells: list[Mapping[str, Any]] = list(raw["cells"])
+        self._axes = {axis["name"]: [str(v) for v in axis["values"]] for axis in raw["axes"]}
+        self.varying = [axis["name"] for axis in raw["axes"] if axis["varies"]]
+        self.baseline = {axis: str(value) for axis, value in (raw.get("baseline") or {}).items()}
+
+    def values(self, axis: str) -> list[str]:
+        """Those of an axis, in the study's order; what cells have besides (further cells) after them."""
+        known = self._axes.get(axis, [])
+        others = dict.fromkeys(self.at(cell, axis) for cell in self.cells)
+        return [*known, *(value for value in others if value not in known and value)]
+
+    @staticmethod
+    def at(cell: Mapping[str, Any], axis: str) -> str:
+        """A cell's value of an axis; empty where it has none."""
+        return str(cell["values"].get(axis, ""))
+
+    def metric(self, name: str) -> Mapping[str, Any]:
+        """What is said of a metric."""
+        found: Mapping[str, Any] = next((m for m in self.raw["metrics"] if m["name"] == name), {})
+        return {"name": name, "title": name, "unit": "", "direction": "up"} | dict(found)
+
+    @property
+    def quality(self) -> str | None:
+        """The first metric of which more is better: what studies lead with."""
+        return next((m["name"] for m in self.raw["metrics"] if m["direction"] == "up"), None)
+
+    @staticmethod
+    def figure(cell: Mapping[str, Any], metric: str) -> Figure | None:
+        """A metric of a cell; None where it has none."""
+        found = cell["metrics"].get(metric)
+        if not found or found["value"] is None:
+            return None
+        return Figure(found["value"], found.get("low"), found.get("high"))
+
+    @staticmethod
+    def p95_s(cell: Mapping[str, Any]) -> Figure | None:
+        """The 95th percentile of scheduled latency, in seconds."""
+        found = Summary.figure(cell, "scheduled_latency@p95")
+        if found is not None:
+            low, high = (None if end is None else end / 1e3 for end in (found.low, found.high))
+            return Figure(found.value / 1e3, low, high)
+        value = (cell.get("latency_ms") or {}).get("p95")
+        return None if value is None else Figure(value / 1e3, None, None)
+
+    def parts(self, shown: Sequence[str]) -> list[Part]:
+        """Cells by the axes that vary and are not shown, in the study's order; parts without cells are left out."""
+        others = [axis for axis in self.varying if axis not in shown]
+        found: list[Part] = []
+        for values in product(*(self.values(axis) for axis in others)):
+            wanted = dict(zip(others, values, strict=True))
+            cells = tuple(c for c in self.cells if all(self.at(c, axis) == value for axis, value in wanted.items()))
+            if cells:
+                found.append(Part(", ".join(f"{axis} {value}" for axis, value in wanted.items()), cells))
+        return found
+
+    def lines(self, cells: Iterable[Mapping[str, Any]], along: str) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+        """Cells that differ along one axis alone, with the name of what they share."""
+        all_ = list(cells)
+        others = [axis for axis in self.varying if axis != along]
+        others = [axis for axis in others if len({self.at(cell, axis) for cell in all_}) > 1] or others
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for cell in all_:
+            found.setdefault(" · ".join(filter(None, (self.at(cell, axis) for axis in others))), []).append(cell)
+        yield from found.items()
+
+    def groups(self, most: int, along: str) -> list[Part]:
+        """Cells for panels of curves along an axis: all in one if so few curves fit, else by the first other axis."""
+        first = next((axis for axis in self.varying if axis != along), "")
+        if not first or len(list(self.lines(self.cells, along))) <= most:
+            return [Part("", tuple(self.cells))]
+        parts = ((value, tuple(c for c in self.cells if self.at(c, first) == value)) for value in self.values(first))
+        return [Part(f"{first} {value}", cells) for value, cells in parts if cells]
+
+    def fixed(self) -> str:
+        """The axes that do not vary, in words."""
+        said = ((axis, values[0]) for axis, values in self._axes.items() if axis not in self.varying and values)
+        return ", ".join(f"{axis} {value}" for axis, value in said)
+
+    def notes(self) -> list[str]:
+        """What must stand below every figure: what the study says of itself, and what is lacking."""
+        erred, missing = (sum(cell["units"].get(kind, 0) for cell in self.cells) for kind in ("erred", "missing"))
+        said = []
+        if erred or missing:
+            said.append(f"{erred} units erred, {missing} are missing: their cells rest on the others")
+        said += [str(caveat) for caveat in self.raw.get("caveats") or ()]
+        kept, left = said[:_MOST_SENTENCES], len(said) - _MOST_SENTENCES
+        return [*kept, f"and {left} more caveats in summary.json"] if left > 0 else kept
