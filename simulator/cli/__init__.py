@@ -26,6 +26,7 @@ COMMANDS = {
     "sweep": ("simulator.cli.sweep:sweep", "Put one question to many runs."),
     "record": ("simulator.cli.record:record", "Record this screen into a session, until Ctrl-C."),
     "live": ("simulator.cli.live:live", "Play this screen into an agent, now, and record it."),
+    "view": ("simulator.cli.view:view", "Look at runs, sweeps and recordings in a browser."),
     "dataset": ("simulator.cli.dataset:dataset", "Import, check and describe recordings."),
     "memory": (
         "simulator.cli.memory:memory",

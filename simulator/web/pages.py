@@ -1,0 +1,80 @@
+"""The pages that there are, and what their modules answer with.
+
+A page module has ``routes(place) -> list of aiohttp routes``; its HTML lies in ``static`` and its texts come as JSON.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from simulator.core.errors import UsageError
+from simulator.web.place import Place
+
+__all__ = ["PAGES", "STATIC", "answer", "html", "posted", "routes"]
+
+PAGES = (
+    "simulator.web.about",
+    "simulator.web.index",
+    "simulator.web.timeline",
+    "simulator.web.comparing",
+    "simulator.web.ablation",
+    "simulator.web.labels",
+    "simulator.web.reviewing",
+)
+"""Page modules, by name. The live page is not among them: it needs a run, which ``proact live`` hands to ``Web``."""
+
+STATIC = Path(__file__).parent / "static"
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def routes(place: Place) -> list[web.AbstractRouteDef]:
+    """The routes of every page."""
+    found: list[web.AbstractRouteDef] = []
+    for name in PAGES:
+        if importlib.util.find_spec(name) is not None:
+            found += importlib.import_module(name).routes(place)
+    return found
+
+
+def html(name: str) -> Handler:
+    """A handler that answers with one of our HTML files, such as ``live.html``."""
+    file = STATIC / name
+
+    async def page(request: web.Request) -> web.StreamResponse:
+        return web.FileResponse(file, headers={"Cache-Control": "no-cache"})
+
+    return page
+
+
+def answer(data: Any, status: int = 200) -> web.Response:
+    """JSON that is not kept by anybody. NaN does not exist: unknown is null."""
+    return web.Response(
+        body=json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace"),
+        status=status,
+        content_type="application/json",
+        charset="utf-8",
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+async def posted(request: web.Request) -> Mapping[str, Any]:
+    """The JSON object that was posted.
+
+    Raises:
+        UsageError: it is not one.
+    """
+    try:
+        data = json.loads(await request.text())
+    except (ValueError, RecursionError):
+        raise UsageError("what was posted is not JSON") from None
+    if not isinstance(data, dict):
+        raise UsageError("what was posted must be a JSON object")
+    return data

@@ -1,0 +1,140 @@
+"""What may be shown: folders of runs, sweeps and sessions under the roots that were named, and nothing else.
+
+Pages know things by id, a short digest of where they lie. No path is ever made of what a client sends: an id is looked
+up among what was found.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+
+from simulator.core.errors import UsageError
+from simulator.web.hub import Hub
+from simulator.web.pictures import Pictures
+
+__all__ = ["KINDS", "Found", "NotHere", "Place", "id_of"]
+
+KINDS = {"run": "run.json", "sweep": "sweep.json", "session": "session.db"}
+"""Kinds of folders, and the file that tells each."""
+
+DEPTH = 6  # roots / sweep / runs / run / …: deeper is somebody's home folder
+MOST = 20_000  # folders looked at under one root
+
+
+class NotHere(UsageError):
+    """Nothing of that id lies under the roots."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A folder that may be shown.
+
+    Attributes:
+        id: ten hexadecimal digits, the same as long as it lies there.
+        kind: run, sweep or session.
+        name: for people, as the path below its root.
+    """
+
+    id: str
+    kind: str
+    path: Path
+    name: str
+
+
+def id_of(path: Path) -> str:
+    """The id of a folder, from where it really lies."""
+    return sha256(os.fsencode(path.resolve())).hexdigest()[:10]
+
+
+class Place:
+    """The folders that may be shown.
+
+    Args:
+        roots: folders that are looked through; each may also be a run, a sweep or a session itself.
+
+    Attributes:
+        hub: tells open pages what is new.
+        pictures: shows pictures.
+    """
+
+    def __init__(self, roots: Sequence[Path]) -> None:
+        self.roots = tuple(dict.fromkeys(root.resolve() for root in roots))
+        self.hub = Hub()
+        self.pictures = Pictures()
+        self._found: dict[str, Found] = {}
+        self._lock = Lock()
+
+    def close(self) -> None:
+        """End threads and listening pages."""
+        self.hub.close()
+        self.pictures.close()
+
+    def all(self, kind: str | None = None) -> list[Found]:
+        """What lies there now, by name; reads folders, so call it in a thread."""
+        found = {one.id: one for root in self.roots for one in _walk(root)}
+        with self._lock:
+            self._found = found
+        return sorted((one for one in found.values() if kind in (None, one.kind)), key=lambda one: (one.name, one.id))
+
+    def get(self, kind: str, id_: str) -> Path:
+        """The folder with that id; reads folders where it is not known yet, so call it in a thread.
+
+        Raises:
+            NotHere: there is none of that kind.
+        """
+        with self._lock:
+            one = self._found.get(id_)
+        if one is None or not (one.path / KINDS[one.kind]).is_file():
+            one = next((o for o in self.all() if o.id == id_), None)
+        if one is None or one.kind != kind:
+            raise NotHere(f"there is no {kind} of that id here; it was moved or deleted, or was never shown here")
+        return one.path
+
+    def run(self, id_: str) -> Path:
+        """The run folder with that id; see ``get``."""
+        return self.get("run", id_)
+
+    def unit(self, id_: str, key: str) -> Path:
+        """The folder of a run's unit; ``key`` is looked up among the units that there are.
+
+        Raises:
+            NotHere: there is no such run, or no such unit in it.
+        """
+        units = self.run(id_) / "units"
+        for name in _folders(units):
+            if name == key and (units / name).resolve().is_relative_to(units.resolve()):
+                return units / name
+        raise NotHere("there is no unit of that name in this run")
+
+
+def _walk(root: Path) -> Iterator[Found]:
+    """Folders of known kinds at a root and below; links that lead out of the root are not followed."""
+    todo, looked = [(root, 0)], 0
+    while todo and looked < MOST:
+        folder, depth = todo.pop()
+        looked += 1
+        name = str(folder.relative_to(root)) if folder != root else folder.name
+        kind = next((kind for kind, file in KINDS.items() if (folder / file).is_file()), None)
+        if kind is not None:
+            yield Found(id_of(folder), kind, folder, name)
+        if depth == DEPTH or kind == "session" or (kind == "run" and folder != root):
+            continue
+        for child in _folders(folder):
+            path = folder / child
+            if not child.startswith(".") and not (kind == "run" and child == "units"):
+                real = path.resolve()
+                if real.is_relative_to(root) and (real == path or not path.is_symlink()):
+                    todo.append((path, depth + 1))
+
+
+def _folders(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted((entry.name for entry in entries if entry.is_dir()), reverse=True)
+    except OSError:  # not a folder, gone meanwhile, or not for us to read
+        return []

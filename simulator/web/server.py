@@ -1,0 +1,263 @@
+"""The server of the pages: who may ask, what answers look like, and the thread that it lives in.
+
+Bound to this machine unless an address and a token are given. Names that are not this machine's are refused (a page of
+somebody else's cannot reach it by a name that it lets point here), commands need a header that only our pages send, and
+pages may load nothing from elsewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import os
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from urllib.parse import quote
+
+from aiohttp import web
+
+from simulator.core.errors import InputError, ProactError, UsageError
+from simulator.core.operators import operators
+from simulator.web import pages
+from simulator.web.pages import answer
+from simulator.web.place import NotHere, Place
+
+__all__ = ["HEADERS", "Web", "new_token"]
+
+LARGEST_POST = 64 * 1024
+HEADER = "X-Proact"
+"""What a command must carry: pages of other sites cannot send it without asking first, and they are told no."""
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), display-capture=()",
+}
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def new_token() -> str:
+    """A word that nobody guesses. The one kind of chance that must not be repeatable, so no named draw."""
+    return os.urandom(16).hex()
+
+
+class Web:
+    """The pages, served.
+
+    Args:
+        place: what may be shown.
+        more: routes beside those of the registered pages, such as the live page's.
+        token: a word that everybody must know who asks; needed for another address than this machine's own.
+    """
+
+    def __init__(self, place: Place, *, more: Iterable[web.AbstractRouteDef] = (), token: str | None = None) -> None:
+        self.place = place
+        self._token = token
+        self._host, self.port = "127.0.0.1", 0
+        self._runner: web.AppRunner | None = None
+        self.app = web.Application(client_max_size=LARGEST_POST, middlewares=[self._guard, _faults])
+        self.app.add_routes(
+            [
+                *more,
+                *pages.routes(place),
+                *place.pictures.routes(),
+                web.get("/api/events", place.hub.serve),
+                web.get("/static/{name:.+}", _static()),
+            ]
+        )
+        self.app.on_response_prepare.append(_headers)
+
+    @property
+    def url(self) -> str:
+        """Where it is reached, with the token if there is one."""
+        try:
+            address = ipaddress.ip_address(self._host)
+            host = "127.0.0.1" if address.is_unspecified else self._host
+            host = f"[{host}]" if ":" in host else host
+        except ValueError:
+            host = self._host
+        return f"http://{host}:{self.port}/" + (f"?token={quote(self._token)}" if self._token else "")
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
+        """Listen in the running loop; gives the address.
+
+        Args:
+            host: where; other than this machine's own only with a token.
+            port: which; 0 for any that is free.
+
+        Raises:
+            UsageError: another address without a token, an unknown one, or a port that is taken.
+        """
+        if not _is_own(host) and not self._token:
+            raise UsageError(
+                f"--host {host} shows screens to others: it needs --token WORD, or --token new for a new one"
+            )
+        self._host = host
+        self._runner = web.AppRunner(
+            self.app, access_log=None, handle_signals=False, keepalive_timeout=30, shutdown_timeout=1
+        )
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, host, port, backlog=64).start()
+        except OSError as error:
+            await self.stop()
+            raise UsageError(_why(host, port, error)) from None
+        self.port = self._runner.addresses[0][1]
+        return self.url
+
+    async def stop(self) -> None:
+        """Close every connection."""
+        self.place.hub.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @contextmanager
+    def in_thread(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
+        """Serve from a thread with a loop of its own while the block runs; gives the address.
+
+        Raises:
+            UsageError: see ``start``.
+        """
+        loop = asyncio.new_event_loop()
+        thread = Thread(target=loop.run_forever, name="proact-web", daemon=True)
+        thread.start()
+        try:
+            yield asyncio.run_coroutine_threadsafe(self.start(host, port), loop).result()
+        finally:
+            asyncio.run_coroutine_threadsafe(self.stop(), loop).result()
+            asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            loop.close()
+            self.place.close()
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Who may ask what; see the module."""
+        if not self._is_ours(request.host):
+            return _no(403, "this server answers to the name of this machine only")
+        if (
+            request.headers.get("Sec-Fetch-Site") == "cross-site"
+            and request.headers.get("Sec-Fetch-Mode") != "navigate"
+        ):
+            return _no(403, "pages of other sites may not ask this server")
+        if self._token and (refused := self._let_in(request)) is not None:
+            return refused
+        if request.method == "POST":
+            if HEADER not in request.headers:
+                return _no(403, f"commands need the header {HEADER}")
+            if request.content_type != "application/json":
+                return _no(415, "commands are JSON")
+        elif request.method not in ("GET", "HEAD"):
+            return _no(405, "this server knows GET and POST")
+        return await handler(request)
+
+    def _is_ours(self, host: str) -> bool:
+        """Whether a Host header names this machine. A number always may: only names can be made to point here."""
+        try:
+            name = host.rpartition("]")[0].strip("[") if host.startswith("[") else host.partition(":")[0]
+            address = ipaddress.ip_address(name)
+        except ValueError:
+            known = {"localhost", self._host.lower()} | (
+                set() if _is_own(self._host) else {socket.gethostname().lower()}
+            )
+            return name.lower().rstrip(".") in known
+        return address.is_loopback or not _is_own(self._host)
+
+    def _let_in(self, request: web.Request) -> web.StreamResponse | None:
+        """Ask for the token: a header, a cookie, or once in the address, which is then kept as a cookie."""
+        assert self._token
+        cookie = f"proact-{self.port}"  # cookies are shared by all ports of a machine
+        known = request.headers.get("X-Proact-Token") or request.cookies.get(cookie) or ""
+        if _same(known, self._token):
+            return None
+        if request.method == "GET" and _same(request.query.get("token", ""), self._token):
+            rest = request.rel_url.without_query_params("token")
+            moved = web.Response(status=302, headers={"Location": f"/{str(rest).lstrip('/')}"})
+            moved.set_cookie(cookie, self._token, httponly=True, samesite="Lax", path="/", max_age=86_400)
+            return moved
+        return _no(401, "this server wants a token: open the address that `proact` printed, with ?token=… at its end")
+
+
+def _same(said: str, token: str) -> bool:
+    """Compare in a time that tells nothing."""
+    return hmac.compare_digest(said.encode(errors="replace"), token.encode())
+
+
+def _is_own(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _why(host: str, port: int, error: OSError) -> str:
+    if isinstance(error, socket.gaierror):
+        return f"--host {host}: this machine knows no such address"
+    if error.errno in (98, 48, 10048):
+        return f"port {port} is taken by another program; --port 0 takes one that is free"
+    if error.errno in (13, 10013):
+        return f"port {port} may not be used by you; --port 0 takes one that may"
+    return f"{host}:{port} cannot be listened on ({error.strerror})"
+
+
+def _static() -> Handler:
+    """Files of ``static``, by the names that there were when the server started."""
+    files = {str(p.relative_to(pages.STATIC).as_posix()): p for p in sorted(pages.STATIC.rglob("*")) if p.is_file()}
+
+    async def file(request: web.Request) -> web.StreamResponse:
+        if (path := files.get(request.match_info["name"])) is None:
+            raise web.HTTPNotFound(text="there is no such file")
+        return web.FileResponse(path, headers={"Cache-Control": "no-cache"})
+
+    return file
+
+
+async def _headers(request: web.Request, response: web.StreamResponse) -> None:
+    response.headers.update(HEADERS)
+    response.headers.pop("Server", None)
+
+
+@web.middleware
+async def _faults(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Whatever goes wrong becomes a sentence as JSON."""
+    try:
+        return await handler(request)
+    except ConnectionError:  # who asked is gone
+        raise
+    except NotHere as error:
+        return _no(404, str(error))
+    except InputError as error:
+        return _no(422, str(error))
+    except UsageError as error:
+        return _no(400, str(error))
+    except web.HTTPException as error:
+        if error.status < 400:
+            raise
+        said = {404: "there is no such page", 413: "that is too large"}.get(error.status)
+        text = said if said and (error.text or "").startswith(f"{error.status}:") else error.text
+        return _no(error.status, text or error.reason)
+    except (ProactError, OSError) as error:
+        operators().warning("page failed", page=_page(request), kind=type(error).__name__)
+        return _no(500, f"this cannot be read now ({type(error).__name__})")
+    except Exception as error:  # noqa: BLE001  # a bug of ours: told in the terminal, without what was asked for
+        operators().exception("page failed", page=_page(request), kind=type(error).__name__)
+        return _no(500, "this is a fault of proact's own; its terminal says more")
+
+
+def _page(request: web.Request) -> str:
+    """Which page, without the names in its address."""
+    resource = request.match_info.route.resource
+    return resource.canonical if resource is not None else "?"
+
+
+def _no(status: int, sentence: str) -> web.Response:
+    return answer({"error": sentence}, status)
