@@ -64,7 +64,6 @@ class Watched:
 
     def watch(self, page: Any) -> None:
         page.on("console", self._said)
-        )
         page.on("pageerror", lambda error: self.faults.append(f"exception: {error}"))
         page.on("requestfailed", self._failed)
         page.on("response", self._answered)
