@@ -35,12 +35,13 @@ _IMAGES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif"})
 _SETTINGS = ("policy", "protocol", "gate", "seed")
 
 
-def plays(paths: Sequence[Path]) -> list[Play]:
+def plays(paths: Sequence[Path], *, rate_hz: float | None = None) -> list[Play]:
     """Everything that the paths name, ready to be played, in the order given (folders: by name).
 
     Args:
         paths: scenario files, folders with a ``scenario.yaml`` (or .yml, .toml), recorded sessions, or folders of many
             of these. In a folder of many the scenarios are played; without any, the sessions.
+        rate_hz: snapshots a second, whatever a scenario says; none above that of a recording.
 
     Raises:
         InputError: any fault of a file, in one sentence that names it; one that is named twice, since its session would
@@ -57,7 +58,7 @@ def plays(paths: Sequence[Path]) -> list[Play]:
                 raise InputError(found, "named twice; each scenario or session is played once")
             named.add(place)
             with told(found):
-                made = _Case(found).plays()
+                made = _Case(found, rate_hz).plays()
             for play in made:
                 key = free(play.key, taken)
                 out.append(play if play.key == key else replace(play, key=key))
@@ -146,6 +147,7 @@ class _Case:
     """One scenario file (or a bare session) on its way to plays."""
 
     where: Path
+    rate_hz: float | None = None
 
     def plays(self) -> list[Play]:
         spec, base = self._spec()
@@ -191,7 +193,11 @@ class _Case:
         header = reader.header
         names = self._names(spec)
         taxonomy = DEFAULT if spec.taxonomy is None else load_taxonomy(base / spec.taxonomy)
-        period = header.period_ns if spec.rate_hz is None else to_ns(1 / spec.rate_hz)
+        rate = spec.rate_hz if self.rate_hz is None else self.rate_hz
+        period = header.period_ns if rate is None else to_ns(1 / rate)
+        if self.rate_hz is not None and period < header.period_ns:
+            own = f"{1e9 / header.period_ns:g}"
+            raise InputError(self.where, f"recorded at {own} a second; none between was seen", field="rate", value=rate)
         source = Recording(header.folder, period_ns=period, monitor=header.monitor, taxonomy=taxonomy)
         source.user = spec.user or header.user
         truths = StatedTruth(self.where, spec, reader, names, source.period_ns, source.user).by_profile()

@@ -1,0 +1,191 @@
+"""What the axes of a study are, and what a value of one sets in a run's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from agents.base import agents
+from memory.base import memories
+from simulator.core.errors import UsageError, nearest, quote
+from simulator.core.registry import typed
+from simulator.endpoint.types import ModelChoice
+from simulator.play.assemble import Choice
+from simulator.play.makers import Maker, agent_maker, memory_maker, with_params
+from simulator.sweep.study import said
+
+__all__ = ["ALWAYS", "NOTHING", "RULES", "Axis", "Draft", "choice_of", "ensure_axis", "maker_of"]
+
+NOTHING = "-"
+"""The value of an axis that says nothing to a cell, such as the modality of an agent that is shown no screen."""
+ALWAYS = {"agent": "prior", "memory": "rag"}
+"""Axes that every study has, with their one value where it names none."""
+RULES = (
+    "rate",
+    *(f.name for f in fields(Choice) if f.name not in ("scenarios", "journal", "seed")),
+)
+"""Axes by which the rules of a run are set; the others are parameters of agents and memories."""
+MEASURED = "measured"
+_OF_MEMORY = "memory."
+_OF_MODEL = {f.name for f in fields(ModelChoice)} - {"timeout_ns", "idle_timeout_ns", "record", "cassette", "prices"}
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis: its name and its values as typed, each once, in the order in which they were given."""
+
+    name: str
+    values: tuple[str, ...]
+
+    @property
+    def varies(self) -> bool:
+        """Whether it has several values."""
+        return len(self.values) > 1
+
+
+@dataclass(slots=True)
+class Draft:
+    """A cell on its way: values by axis, of which those that say nothing become ``NOTHING``."""
+
+    values: dict[str, str]
+    given: Mapping[str, Any]
+    choice: dict[str, Any] = field(default_factory=dict)
+
+
+@cache
+def maker_of(kind: str, spec: str) -> Maker:
+    """An agent's or a memory's maker, looked up once.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    return agent_maker(spec) if kind == "agent" else memory_maker(spec)
+
+
+@cache
+def _parameters(kind: str, spec: str) -> frozenset[str]:
+    registry: Any = agents if kind == "agent" else memories
+    parsed = registry.parse(spec)
+    if kind == "memory" and "+" in spec:
+        return frozenset()
+    return frozenset(typed(registry.get(parsed.name))) - frozenset(parsed.params)
+
+
+def ensure_axis(name: str, agents_of: Iterable[str], memories_of: Iterable[str]) -> None:
+    """Refuse an axis that there is not.
+
+    Args:
+        name: of the axis.
+        agents_of: specs of the agents of the study, whose parameters are axes too.
+        memories_of: likewise of its memories, whose are with ``memory.`` before them.
+
+    Raises:
+        UsageError: with the nearest one.
+    """
+    known = {"data", *RULES}
+    known |= {parameter for spec in agents_of for parameter in _parameters("agent", spec)}
+    known |= {f"{_OF_MEMORY}{parameter}" for spec in memories_of for parameter in _parameters("memory", spec)}
+    if name not in known:
+        raise UsageError(f"there is no axis {quote(name)}; {nearest(name, known)}")
+
+
+def choice_of(draft: Draft, models: Mapping[str, Any], base: ModelChoice | None) -> None:
+    """Fill in what the values of a cell choose; a value that says nothing to it becomes ``NOTHING``.
+
+    Args:
+        draft: the cell; its ``values`` and ``choice`` are changed.
+        models: what the values of axis ``model`` stand for.
+        base: the model that the command line chose, which the axis goes over.
+
+    Raises:
+        UsageError: no such agent, memory or model.
+    """
+    values, choice = draft.values, draft.choice
+    agent, memory = values["agent"], values["memory"]
+    shown: dict[str, str] = {}
+    kept: dict[str, str] = {}
+    for name, value in values.items():
+        if name in RULES or name == "data":
+            continue
+        kind, parameter = ("memory", name.removeprefix(_OF_MEMORY)) if name.startswith(_OF_MEMORY) else ("agent", name)
+        if parameter not in _parameters(kind, agent if kind == "agent" else memory):
+            values[name] = NOTHING
+        else:
+            (shown if kind == "agent" else kept)[parameter] = value
+    choice["agent"], choice["memory"] = with_params(agent, shown), with_params(memory, kept)
+    made, stored = maker_of("agent", choice["agent"]), maker_of("memory", choice["memory"])
+    _take_rules(values, choice)
+    if "embedder" in values and not stored.wants_embedder:
+        values["embedder"] = NOTHING
+    elif "embedder" in values:
+        choice["embedder"] = values["embedder"]
+    _take_model(values, choice, models, base, asks=_asks(made, stored, choice))
+
+
+def _take_rules(values: dict[str, str], choice: dict[str, Any]) -> None:
+    """Clock and latency in their dependence, then the rules that are words."""
+    latency = values.get("latency")
+    clock = values.get("clock")
+    if clock is None and latency not in (None, MEASURED):
+        clock = "modelled"
+    choice["clock"] = clock or MEASURED
+    if latency is not None and latency != MEASURED:
+        if choice["clock"] == "modelled":
+            choice["latency"] = latency
+        else:
+            values["latency"] = NOTHING
+    protocol = values.get("protocol", "stream")
+    for name in ("policy", "protocol", "gate", "timeout", "memory_mode", "window", "max_gap"):
+        if name not in values:
+            continue
+        if name == "policy" and protocol != "stream":
+            values[name] = NOTHING
+            continue
+        choice[name] = values[name]
+    if "speed" in values:
+        if choice["clock"] != "elastic":
+            values["speed"] = NOTHING
+        elif not values["speed"].isdecimal():
+            raise UsageError(f"speed: a whole number is wanted, not {quote(values['speed'])}")
+        else:
+            choice["speed"] = int(values["speed"])
+
+
+def _asks(agent: Maker, memory: Maker, choice: Mapping[str, Any]) -> bool:
+    embeds = str(choice.get("embedder", "")).startswith("endpoint")
+    return agent.wants_model is not None or memory.wants_model is not None or embeds
+
+
+def _take_model(values: dict[str, str], choice: dict[str, Any], models: Mapping[str, Any], base: ModelChoice | None,
+                *, asks: bool) -> None:  # fmt: skip
+    """The model of a cell: what the axis says over what the command line chose; nothing where nobody asks one."""
+    if not asks:
+        if "model" in values:
+            values["model"] = NOTHING
+        return
+    if "model" not in values:
+        if base is not None:
+            choice["model"] = base
+        return
+    chosen = models.get(values["model"], values["model"])
+    facts = {"model": chosen} if isinstance(chosen, str) else dict(chosen)
+    if "name" in facts:
+        facts["model"] = facts.pop("name")
+    for name in facts:
+        if name not in _OF_MODEL:
+            raise UsageError(f"axes.model: there is no {quote(name)} of a model; {nearest(name, {'name', *_OF_MODEL})}")
+    try:
+        choice["model"] = replace(base or ModelChoice(), **facts)
+    except TypeError:
+        raise UsageError(f"axes.model: a value of {quote(said(chosen))} is of the wrong kind") from None
+
+
+def shown_choice(choice: Mapping[str, Any]) -> dict[str, Any]:
+    """A cell's choice in JSON: no key, no address with a user in it."""
+    return {
+        name: value.header if isinstance(value, ModelChoice) else str(value) if isinstance(value, Path) else value
+        for name, value in choice.items()
+    }

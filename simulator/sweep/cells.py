@@ -1,0 +1,165 @@
+"""From the axes of a study to its cells: every value with every other, further ones, without those left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from simulator.core.errors import InputError, UsageError, nearest
+from simulator.endpoint.types import ModelChoice
+from simulator.sweep.axes import ALWAYS, Axis, Draft, choice_of, ensure_axis
+from simulator.sweep.study import StudyFile, said
+from simulator.sweep.types import Cell
+
+__all__ = ["MOST_CELLS", "Grid", "grid"]
+
+MOST_CELLS = 1_000_000
+DATA, ONE_SET = "data", "sessions"
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The cells of a study, and the axes as they came out: with what ``include`` added, and ``-`` where it is."""
+
+    axes: tuple[Axis, ...]
+    cells: tuple[Cell, ...]
+    baseline: Mapping[str, str]
+
+
+def grid(study: StudyFile, where: Path, *, model: ModelChoice | None = None,
+         set_: Mapping[str, Sequence[str]] | None = None) -> Grid:  # fmt: skip
+    """The cells of a study, each once, in the order of the axes (the last one runs fastest).
+
+    Args:
+        study: as its file says.
+        where: the file, for messages.
+        model: what the command line chose, under what the axis ``model`` says.
+        set_: axes that the command line sets, over those of the file.
+
+    Raises:
+        InputError: an axis or a value that there is not, with the field and the nearest.
+    """
+    models: dict[str, Any] = {}
+    axes = _axes(study, where, models, set_ or {})
+    drafts = [dict(zip(axes, values, strict=True)) for values in _product(axes, where)]
+    for i, entry in enumerate(study.include):
+        given = _entry(entry, f"include[{i}]", axes, where, models)
+        free = {name: [given[name]] if name in given else values for name, values in axes.items()}
+        drafts += [dict(zip(free, values, strict=True)) for values in _product(free, where)]
+    for i, entry in enumerate(study.include):
+        for name, value in _entry(entry, f"include[{i}]", axes, where, models).items():
+            if value not in axes[name]:
+                axes[name].append(value)
+    drafts = _without(drafts, study, axes, where, models)
+    varying = tuple(name for name, values in axes.items() if len(values) > 1)
+    cells: dict[tuple[tuple[str, str], ...], Cell] = {}
+    for values in drafts:
+        draft = Draft(dict(values), values)
+        try:
+            choice_of(draft, models, model)
+        except UsageError as error:
+            raise InputError(where, str(error), field=_told(values, varying)) from error
+        key = tuple(draft.values.items())
+        cells.setdefault(key, Cell(key, draft.choice, draft.values[DATA], varying))
+    if not cells:
+        raise InputError(where, "no cell is left of it", field="exclude")
+    found = tuple(cells.values())
+    baseline = _entry(study.baseline, "baseline", axes, where, models, known=True)
+    return Grid(_as_they_are(axes, found), found, baseline)
+
+
+def _told(values: Mapping[str, str], varying: Sequence[str]) -> str:
+    return "cell " + (" ".join(f"{name}={values[name]}" for name in varying) or "(the only one)")
+
+
+def _axes(study: StudyFile, where: Path, models: dict[str, Any], set_: Mapping[str, Sequence[str]]
+          ) -> dict[str, list[str]]:  # fmt: skip
+    """By name the values as typed; data, agent and memory are always there, in front unless the file orders them."""
+    given: dict[str, list[Any]] = {}
+    for name, values in study.axes.items():
+        given[name] = list(values) if isinstance(values, list) else [values]
+    given |= {name: list(values) for name, values in set_.items()}
+    if DATA in study.axes:
+        raise InputError(where, "data sets are named under data, beside axes", field="axes.data")
+    sets = list(study.data) if study.data is not None else [ONE_SET]
+    chosen = [said(v) for v in given.pop(DATA, sets)]
+    axes: dict[str, list[str]] = {DATA: []}
+    for name in chosen:
+        if name not in sets:
+            raise InputError(where, f"no such data set; {nearest(name, sets)}", field="data", value=name)
+        axes[DATA].append(name)
+    for name, value in ALWAYS.items():
+        axes[name] = [_word(name, v, models) for v in given.pop(name, [value])]
+    for name, values in given.items():
+        axes[name] = [_word(name, v, models) for v in values]
+    for name, typed in axes.items():
+        if not typed:
+            raise InputError(where, "at least one value is wanted", field=f"axes.{name}")
+        if twice := next((v for i, v in enumerate(typed) if v in typed[:i]), None):
+            raise InputError(where, "each value once", field=f"axes.{name}", value=twice)
+    further = [{n: said(v) for n, v in e.items()} for e in study.include]
+    specs = {kind: [*axes[kind], *(e[kind] for e in further if kind in e)] for kind in ALWAYS}
+    for name in axes:
+        try:
+            ensure_axis(name, specs["agent"], specs["memory"])
+        except UsageError as error:
+            raise InputError(where, str(error), field=f"axes.{name}") from error
+    return axes
+
+
+def _word(axis: str, value: Any, models: dict[str, Any]) -> str:
+    """A value as typed; that of a model with more than a name goes by its name, or by all of it where that is taken."""
+    if not isinstance(value, dict):
+        return said(value)
+    if axis != "model":
+        return said(value)
+    name = str(value.get("name") or value.get("model") or said(value))
+    if name in models and models[name] != value:
+        name = f"{name}@{value.get('base_url', said(value))}"
+    models[name] = value
+    return name
+
+
+def _entry(entry: Mapping[str, Any], field: str, axes: Mapping[str, Sequence[str]], where: Path,
+           models: dict[str, Any], *, known: bool = False) -> dict[str, str]:  # fmt: skip
+    """An entry of include, exclude or baseline; ``known``: its values must be among those of the study."""
+    found = {}
+    for name, value in entry.items():
+        if name not in axes:
+            raise InputError(where, f"the study has no such axis; {nearest(name, axes)}", field=f"{field}.{name}")
+        found[name] = _word(name, value, models)
+        if (known or name == DATA) and found[name] not in axes[name]:
+            want = f"no value of that axis; {nearest(found[name], axes[name])}"
+            raise InputError(where, want, field=f"{field}.{name}", value=found[name])
+    return found
+
+
+def _product(axes: Mapping[str, Sequence[str]], where: Path) -> list[tuple[str, ...]]:
+    n = 1
+    for values in axes.values():
+        n *= len(values)
+    if n > MOST_CELLS:
+        raise InputError(where, f"{n:,} cells; at most {MOST_CELLS:,} fit into one study", field="axes")
+    return list(product(*axes.values()))
+
+
+def _without(drafts: list[dict[str, str]], study: StudyFile, axes: Mapping[str, Sequence[str]], where: Path,
+             models: dict[str, Any]) -> list[dict[str, str]]:  # fmt: skip
+    for i, entry in enumerate(study.exclude):
+        if not entry:
+            raise InputError(where, "an axis with a value is wanted", field=f"exclude[{i}]")
+        given = _entry(entry, f"exclude[{i}]", axes, where, models, known=True)
+        drafts = [d for d in drafts if any(d[name] != value for name, value in given.items())]
+    return drafts
+
+
+def _as_they_are(axes: Mapping[str, Sequence[str]], cells: Sequence[Cell]) -> tuple[Axis, ...]:
+    """The axes with the values that cells have, in the order given, ``-`` last."""
+    found = []
+    for i, (name, values) in enumerate(axes.items()):
+        there = {cell.values[i][1] for cell in cells}
+        found.append(Axis(name, (*(v for v in values if v in there), *sorted(there - set(values)))))
+    return tuple(found)

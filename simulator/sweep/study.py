@@ -1,0 +1,182 @@
+"""What may stand in a study file, and the sentences for what may not.
+
+YAML or TOML by suffix. The published JSON schema is ``docs/study.schema.json``, written by ``json_schema()``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from simulator.core.errors import InputError, nearest
+from simulator.session.scenario_file import read_mapping
+
+__all__ = ["FIGURES", "DataSpec", "GenerateSpec", "NoiseSpec", "StudyFile", "json_schema", "load", "parse", "said"]
+
+FIGURES = ("heatmap", "context", "deadline", "pareto")
+MOST_SEEDS = 100_000
+Text = Annotated[str, Field(min_length=1)]
+Whole = Annotated[int, Field(strict=True, ge=0, lt=2**63)]
+Scalar = str | int | float | bool
+Value = Scalar | dict[str, Any]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class GenerateSpec(_Strict):
+    """Made-up users, as ``proact dataset generate`` makes them; made once, into the sweep's folder."""
+
+    recipe: Text = Field("habits-strong", description="a recipe file, relative to this one, or one of proact's by name")
+    users: Annotated[int, Field(strict=True, ge=1, le=100_000)] = 12
+    days: Annotated[int, Field(strict=True, ge=1, le=3650)] = 14
+    seed: Whole = 0
+    sessions: Annotated[int, Field(strict=True, ge=1)] = Field(1, description="of the last days of work of each user")
+
+
+class NoiseSpec(_Strict):
+    """The noisy twins of another data set, as ``proact dataset noise`` makes them; made once."""
+
+    of: Text = Field(description="the data set whose twins they are")
+    rate: Annotated[float, Field(ge=0, le=0.9)] = 0.25
+    seed: Whole = 0
+    kinds: list[Text] = ["switch", "idle", "browse"]
+
+
+class DataSpec(_Strict):
+    """A data set that is made for the study."""
+
+    generate: GenerateSpec | None = None
+    noise: NoiseSpec | None = None
+
+
+class StudyFile(_Strict):
+    """A study: every value of every axis with every other, over the same sessions and seeds."""
+
+    name: Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[\w.:+-]+$")] = Field(
+        description="goes into the folder's name"
+    )
+    title: str | None = None
+    description: str | None = None
+    sessions: list[Text] | None = Field(
+        None, min_length=1, description="scenarios, sessions, folders of many, relative to this file; default: proact's"
+    )
+    data: dict[Text, list[Text] | DataSpec] | None = Field(
+        None, min_length=1, description="several data sets by name: they are an axis"
+    )
+    axes: dict[Text, list[Value] | Value] = Field(
+        default_factory=dict,
+        description="agent, memory, embedder, model, clock, latency, policy, protocol, gate, window, rate, "
+        "memory_mode, timeout, a parameter of the agents such as modality, or memory.NAME: each a list of values",
+    )
+    seeds: list[Whole] | Annotated[int, Field(strict=True, ge=1, le=MOST_SEEDS)] = Field(
+        [0], description="a list, or how many, counted from 0"
+    )
+    include: list[dict[Text, Value]] = Field(
+        default_factory=list, description="further cells; axes that one does not name take all their values"
+    )
+    exclude: list[dict[Text, Value]] = Field(default_factory=list, description="cells to leave out")
+    baseline: dict[Text, Value] = Field(
+        default_factory=dict, description="by axis, the value that others are held against"
+    )
+    metrics: list[Text] = Field(default_factory=list, description="default: the headline figures of the protocol")
+    fail_if: list[Text] = Field(default_factory=list, description="gates such as F1_rt<0.6")
+    figures: list[Text] = Field(default_factory=list, description=f"of {', '.join(FIGURES)}")
+    layout: dict[str, Any] = Field(default_factory=dict, description="how a preset lays out its table")
+    published: list[dict[str, Any]] = Field(default_factory=list, description="values to stand in grey beside ours")
+
+    @field_validator("seeds")
+    @classmethod
+    def _each_once(cls, seeds: list[int] | int) -> list[int] | int:
+        if isinstance(seeds, list) and (not seeds or len(set(seeds)) < len(seeds)):
+            raise ValueError("a list of whole numbers, each once" if seeds else "at least one seed")
+        return seeds
+
+    @property
+    def all_seeds(self) -> tuple[int, ...]:
+        """The seeds themselves."""
+        return tuple(range(self.seeds)) if isinstance(self.seeds, int) else tuple(self.seeds)
+
+
+def said(value: Any) -> str:
+    """A value of an axis as one types it on the command line.
+
+    >>> said(True), said(0.5), said("rag:k=3")
+    ('true', '0.5', 'rag:k=3')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict) else str(value)
+
+
+def load(path: Path) -> StudyFile:
+    """Read a study file.
+
+    Raises:
+        InputError: unreadable, not YAML or TOML, an unknown key, a value that does not fit.
+    """
+    if not path.is_file():
+        raise InputError(path, "there is no such study file")
+    return parse(read_mapping(path), path)
+
+
+def parse(raw: Mapping[str, Any], where: Path) -> StudyFile:
+    """A study from what its file holds.
+
+    Raises:
+        InputError: an unknown key, a value that does not fit; with the field.
+    """
+    try:
+        study = StudyFile.model_validate(dict(raw))
+    except ValidationError as error:
+        raise _sentence(error, where) from None
+    if study.sessions is not None and study.data is not None:
+        raise InputError(where, "give sessions, or data with several sets by name, not both", field="data")
+    for word in study.figures:
+        if word not in FIGURES:
+            raise InputError(where, f"no such figure; {nearest(word, FIGURES)}", field="figures", value=word)
+    return study
+
+
+_MODELS: Mapping[str, type[BaseModel]] = {"generate": GenerateSpec, "noise": NoiseSpec}
+
+
+def _sentence(error: ValidationError, where: Path) -> InputError:
+    """The first fault, named as one would find it in the file; the branches of a union are no places."""
+    fault = max(error.errors(include_url=False), key=lambda e: (e["type"] == "extra_forbidden", len(e["loc"])))
+    if not any(e["type"] == "extra_forbidden" for e in error.errors(include_url=False)):
+        fault = error.errors(include_url=False)[0]
+    places = [p for p in fault["loc"] if isinstance(p, int) or not _is_branch(p)]
+    field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in places).lstrip(".") or None
+    value = fault.get("input")
+    if fault["type"] == "extra_forbidden":
+        inner = next((_MODELS[str(p)] for p in reversed(places[:-1]) if p in _MODELS), None)
+        if inner is None:
+            inner = DataSpec if places[0] == "data" and len(places) > 1 else StudyFile
+        return InputError(where, f"unknown key; {nearest(str(places[-1]), inner.model_fields)}", field=field)
+    if fault["type"] == "missing":
+        return InputError(where, "this key is missing", field=field)
+    shown = None if isinstance(value, dict | list) else said(value)
+    return InputError(where, str(fault["msg"]).removeprefix("Input ").removeprefix("Value error, "), field=field,
+                      value=shown)  # fmt: skip
+
+
+def _is_branch(place: str) -> bool:
+    return place in ("str", "int", "float", "bool", "DataSpec") or "[" in place
+
+
+def json_schema() -> dict[str, Any]:
+    """The schema of a study file (JSON Schema 2020-12)."""
+    schema = StudyFile.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "proact study"}
+
+
+if __name__ == "__main__":
+    json.dump(json_schema(), sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")
