@@ -33,7 +33,7 @@ from simulator.timing.mailbox import parse_policy
 
 T = TypeVar("T")
 
-__all__ = ["Choice", "as_path", "assemble", "checked", "twin", "unit_of"]
+__all__ = ["Choice", "as_path", "assemble", "checked", "latency_of", "twin", "unit_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ async def assemble(choice: Choice) -> list[UnitPlan]:
         InputError: a fault of a file.
     """
     choice = checked(choice)
-    latency = _latency(choice)
+    latency = latency_of(choice)
     if (choice.journal is not None) != (choice.clock == "journal"):
         raise UsageError("clock journal reads an earlier run: give both --clock journal and --journal RUN")
     window = None if choice.window is None else duration("window", choice.window, above_0=True)
@@ -127,7 +127,12 @@ async def assemble(choice: Choice) -> list[UnitPlan]:
     return [await unit_of(play, choice, latency, window, others) for play in found]
 
 
-def _latency(choice: Choice) -> LatencyModel | None:
+def latency_of(choice: Choice) -> LatencyModel | None:
+    """The model of charges that a choice names.
+
+    Raises:
+        UsageError: there is none of that name; of an earlier run, that is none.
+    """
     if choice.latency is None:
         return None
     if choice.latency.startswith("from:"):

@@ -27,7 +27,7 @@ from simulator.session.ignored import hide, is_hidden
 from simulator.timing.clock import pause
 from simulator.timing.tasks import beside
 
-__all__ = ["Played", "Watcher", "play", "run"]
+__all__ = ["Played", "Together", "Watcher", "attempt", "given_of", "is_private", "play", "run", "slug"]
 
 _BEAT_NS = 30 * SECOND
 _RULES = tuple(f.name for f in fields(Choice) if f.name not in ("scenarios", "agent", "memory"))
@@ -50,6 +50,38 @@ class Watcher:
 
     def unit_done(self, plan: UnitPlan, result: UnitResult) -> None:
         """A unit came to its end, or could not be played."""
+
+
+class Together(Watcher):
+    """Several watchers of one run, told in order."""
+
+    def __init__(self, *watchers: Watcher) -> None:
+        self._watchers = watchers
+
+    def launched(self, folder: RunFolder, missing: Sequence[UnitPlan]) -> None:
+        """See ``Watcher``."""
+        for watcher in self._watchers:
+            watcher.launched(folder, missing)
+
+    def unit(self, plan: UnitPlan) -> None:
+        """See ``Watcher``."""
+        for watcher in self._watchers:
+            watcher.unit(plan)
+
+    def engine(self, engine: Engine) -> None:
+        """See ``Watcher``."""
+        for watcher in self._watchers:
+            watcher.engine(engine)
+
+    def beat(self) -> None:
+        """See ``Watcher``."""
+        for watcher in self._watchers:
+            watcher.beat()
+
+    def unit_done(self, plan: UnitPlan, result: UnitResult) -> None:
+        """See ``Watcher``."""
+        for watcher in self._watchers:
+            watcher.unit_done(plan, result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +141,11 @@ async def play(choice: Choice, *, out: str | Path | None = None, with_twin: bool
     choice = checked(choice)
     plans = await assemble(choice)
     all_twins = [twin(plan) for plan in plans] if with_twin else []
-    folder = RunFolder(default_folder(choice, plans) if out is None else as_path("out", out), plans, _given(choice))
+    folder = RunFolder(default_folder(choice, plans) if out is None else as_path("out", out), plans, given_of(choice))
     twins = [t for t in all_twins if again or not is_done(folder.twin(t.key), t)]
     _try_first([*folder.look(again=again)[:1], *twins[:1]], choice.model)
     missing = folder.open(again=again)
-    if any(map(_is_private, plans)):
+    if any(map(is_private, plans)):
         hide(folder.path)
     watcher.launched(folder, missing)
     if not missing and not twins and (before := read_scores(folder.path)) is not None:
@@ -141,7 +173,7 @@ async def play(choice: Choice, *, out: str | Path | None = None, with_twin: bool
     return Played(folder.path, _scored(folder, failed), results, _code(failed, plans))
 
 
-def _is_private(plan: UnitPlan) -> bool:
+def is_private(plan: UnitPlan) -> bool:
     """Whether git leaves out the recording that a unit plays, as it was recorded here: its log holds words of it."""
     header = getattr(plan.source, "header", None)
     session: Path | None = getattr(header, "folder", None)
@@ -168,7 +200,7 @@ async def _play_units(folder: RunFolder, missing: Sequence[UnitPlan], watcher: W
         if interrupt.asked:
             break
         watcher.unit(plan)
-        result = await _play_unit(plan, folder.unit(plan.key), interrupt, watcher.engine)
+        result = await attempt(plan, folder.unit(plan.key), interrupt, watcher.engine)
         if not interrupt.asked:
             folder.done(result)
             results.append(result)
@@ -181,15 +213,15 @@ async def _play_twins(folder: RunFolder, twins: Sequence[UnitPlan], interrupt: I
     lame = []
     for plan in twins:
         if not interrupt.asked:
-            result = await _play_unit(plan, folder.twin(plan.key), interrupt, None)
+            result = await attempt(plan, folder.twin(plan.key), interrupt, None)
             if result.error is not None:
                 lame.append(replace(result, key=f"{plan.key}/twin"))
     return lame
 
 
-async def _play_unit(plan: UnitPlan, where: Path, interrupt: Interrupt,
-                     watch: Callable[[Engine], None] | None) -> UnitResult:  # fmt: skip
-    """A unit whose recording or journal is at fault does not end the others."""
+async def attempt(plan: UnitPlan, where: Path, interrupt: Interrupt,
+                  watch: Callable[[Engine], None] | None = None) -> UnitResult:  # fmt: skip
+    """Play a unit; one whose recording or journal is at fault does not end the others."""
     try:
         return await play_unit(plan, where, interrupt, watch)
     except (InputError, JournalMiss) as error:
@@ -219,7 +251,7 @@ def _code(failed: Sequence[UnitResult], plans: Sequence[UnitPlan]) -> Exit:
     return Exit.USAGE if len(failed) == len(plans) and all(r.bad_input for r in failed) else Exit.SOME_UNITS_ERRED
 
 
-def _given(choice: Choice) -> dict[str, Any]:
+def given_of(choice: Choice) -> dict[str, Any]:
     """What was asked for, for ``run.json``."""
     said = {f.name: getattr(choice, f.name) for f in fields(Choice)}
     said |= {"agent": agent_maker(choice.agent).text, "memory": memory_maker(choice.memory).text}

@@ -149,32 +149,46 @@ class RunFolder:
         units: dict[str, Any] = {}
         for plan in self.plans:
             result = self._results.get(plan.key)
-            units[plan.key] = self._before.get(plan.key, {}) if result is None else _told(result)
+            units[plan.key] = self._before.get(plan.key, {}) if result is None else result_record(result)
         first = next(iter(self.plans), None)
-        write_json(
-            self.file,
-            {
-                "schema": SCHEMA,
-                "proact": _version(),
-                "status": status,
-                "identity": self.identity,
-                "given": self.given,
-                "resolved": self.resolved,
-                "seed": None if first is None else first.settings.seed,
-                "host": _host(),
-                "written": utc_now().isoformat(timespec="seconds"),
-                "units": units,
-            },
-        )
+        seed = None if first is None else first.settings.seed
+        write_json(self.file, run_record(status, self.given, self.resolved, seed, units))
 
 
-def _told(result: UnitResult) -> dict[str, Any]:
+def run_record(status: str, given: Mapping[str, Any], resolved: Mapping[str, Any], seed: int | None,
+               units: Mapping[str, Any]) -> dict[str, Any]:  # fmt: skip
+    """What ``run.json`` says, on this machine and now.
+
+    Args:
+        status: running, done, some_units_erred, interrupted or stopped.
+        given: what the user asked for.
+        resolved: by unit key, the log's header.
+        seed: of the run.
+        units: by unit key, what ``result_record`` tells; empty for those that were not played.
+    """
+    return {
+        "schema": SCHEMA,
+        "proact": proact_version(),
+        "status": status,
+        "identity": digest(resolved),
+        "given": dict(given),
+        "resolved": dict(resolved),
+        "seed": seed,
+        "host": _host(),
+        "written": utc_now().isoformat(timespec="seconds"),
+        "units": dict(units),
+    }
+
+
+def result_record(result: UnitResult) -> dict[str, Any]:
+    """A unit's result in JSON, without its key."""
     told = asdict(result) | {"audit": None if result.audit is None else result.audit.as_dict()}
     del told["key"]
     return told
 
 
-def _version() -> str:
+def proact_version() -> str:
+    """Of proact, as installed."""
     try:
         return version("proact")
     except PackageNotFoundError:
