@@ -21,8 +21,8 @@ from simulator.endpoint.prices import Price, read_prices
 from simulator.endpoint.retry import backoff_ns
 from simulator.endpoint.streaming import read_answer
 from simulator.endpoint.together import passed
-from simulator.endpoint.transport import Transport, only_model
-from simulator.endpoint.types import NO_PARAMS, EndpointError, Message, ModelChoice, Reply
+from simulator.endpoint.transport import Transport, base_url_of, only_model
+from simulator.endpoint.types import NO_PARAMS, EndpointError, Message, ModelChoice, Reply, shown_url
 from simulator.timing.clock import pause, real_ns
 from simulator.timing.meter import SilentMeter, charging
 
@@ -71,7 +71,7 @@ class Endpoint:
                 check_begins(choice.cassette, to_record=True)
                 self._recorder = Recorder(choice.cassette)
         self._prices: Mapping[str, Price] = {} if choice.prices is None else read_prices(choice.prices)
-        self._limit = Limit(choice.concurrency)
+        self._limit = Limit(choice.concurrency, None if choice.replays is not None else shown_url(base_url_of(choice)))
         self._pictures = Pictures(choice.image_side, choice.image_quality)
         self._asked: Counter[str] = Counter()
         self._lacks: list[str] = []

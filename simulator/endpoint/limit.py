@@ -2,16 +2,47 @@
 
 Only "too many" says that there are too many: other server errors change nothing here. A call that began before the last
 halving says nothing new, and does not halve again.
+
+Where several processes ask the same server (``share``), a call takes one of their common places too.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
+from typing import Protocol
 
+from simulator.core.types import MS
 from simulator.timing.clock import pause, real_ns
 
-__all__ = ["Limit"]
+__all__ = ["Limit", "Places", "share"]
+
+_LOOK_NS, _LOOK_MOST_NS = 2 * MS, 50 * MS
+
+
+class Places(Protocol):
+    """Places at one server that several processes share; a process that ends gives its own back."""
+
+    async def take(self, most: int) -> bool:
+        """Take a place if fewer than ``most`` are taken; does not wait for one."""
+        ...
+
+    def leave(self) -> None:
+        """Give one back."""
+        ...
+
+
+_SHARED: list[Callable[[str, int], Places]] = []
+
+
+def share(places: Callable[[str, int], Places] | None) -> None:
+    """Have the limits that are made from now on in this process count together with those of others.
+
+    Args:
+        places: from a server's shown base URL and how many calls it may have; None: each limit counts for itself.
+    """
+    _SHARED[:] = [] if places is None else [places]
 
 
 class Limit:
@@ -19,10 +50,12 @@ class Limit:
 
     Args:
         most: the places there are when nobody complains.
+        server: whose places may be shared with other processes; None: they never are.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, server: str | None = None) -> None:
         self.most, self.now = most, float(most)
+        self._shared = _SHARED[0](server, most) if server is not None and _SHARED else None
         self.n_limited = 0
         self._in_flight = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -34,6 +67,25 @@ class Limit:
 
     async def enter(self) -> int:
         """Wait for a place; the ns that it took, 0 where one was free."""
+        waited = await self._enter_alone()
+        if self._shared is None:
+            return waited
+        try:
+            return waited + await self._enter_shared(self._shared)
+        except BaseException:
+            self._leave_alone()
+            raise
+
+    async def _enter_shared(self, shared: Places) -> int:
+        begun, look_ns = real_ns(), _LOOK_NS
+        if await shared.take(self.most):
+            return 0
+        while not await shared.take(self.most):  # by looking: a lock that blocks could not be given up
+            await pause(look_ns)
+            look_ns = min(2 * look_ns, _LOOK_MOST_NS)
+        return real_ns() - begun
+
+    async def _enter_alone(self) -> int:
         if not self._waiting and self._in_flight < int(self.now) and real_ns() >= self._closed_until_ns:
             self._in_flight += 1
             return 0
@@ -46,7 +98,7 @@ class Limit:
             while left := self.closed_ns():
                 await pause(left)
         except BaseException:
-            self.leave()
+            self._leave_alone()
             raise
         return real_ns() - begun
 
@@ -57,13 +109,18 @@ class Limit:
             await place
         except BaseException:
             if place.done() and not place.cancelled():  # it was given, and nobody takes it
-                self.leave()
+                self._leave_alone()
             else:
                 self._waiting.remove(place)
             raise
 
     def leave(self) -> None:
         """Give the place back."""
+        if self._shared is not None:
+            self._shared.leave()
+        self._leave_alone()
+
+    def _leave_alone(self) -> None:
         self._in_flight -= 1
         self._admit()
 

@@ -1,0 +1,150 @@
+"""Worker processes of this machine: started afresh (no fork of a parent with threads), warm, replaced when they die."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import IO, Any
+
+from simulator.core.errors import ProactError
+from simulator.sweep.engines import PLAY, Ended, drive
+from simulator.sweep.messages import receive, send
+from simulator.sweep.types import Done, Stop, Task
+from simulator.sweep.worker import READY
+
+__all__ = ["Processes"]
+
+_LOOK_S = 0.1  # how late a Ctrl-C is seen at most
+_END_S = 5.0
+_STILLBORN = 3
+# What a worker imports from is what its parent does, whatever folder it is started in.
+_BEGIN = "import json,sys; sys.path[:] = json.loads(sys.argv.pop(1)); from simulator.sweep.worker import main; main(sys.argv[1])"  # fmt: skip # noqa: E501
+
+
+class Processes:
+    """Plays in worker processes.
+
+    Args:
+        workers: how many at most; they are started when there is something to do.
+        play: ``module:function`` that plays a task.
+    """
+
+    def __init__(self, workers: int, play: str = PLAY) -> None:
+        self._workers, self._play = workers, play
+
+    def run(self, tasks: Iterable[Task | None], done: Callable[[Done], None], stop: Stop) -> None:
+        """See ``Engine``.
+
+        Raises:
+            ProactError: workers end as soon as they are started.
+        """
+        drive(_Pool(self._workers, self._play), tasks, done, stop)
+
+
+class _Worker:
+    """A process, and a thread of ours that hears what it says: its end is heard at once, as the end of its pipe."""
+
+    def __init__(self, play: str, heard: SimpleQueue[tuple[_Worker, Any]]) -> None:
+        self.task: Task | None = None
+        self.is_ready = False
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _BEGIN, json.dumps([path or os.getcwd() for path in sys.path]), play],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            process_group=0 if os.name == "posix" else None,
+        )  # fmt: skip
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._inbox, outbox = self.process.stdin, self.process.stdout
+        self._ear = threading.Thread(target=self._listen, args=(outbox, heard), name="proact-worker", daemon=True)
+        self._ear.start()
+
+    def _listen(self, outbox: IO[bytes], heard: SimpleQueue[tuple[_Worker, Any]]) -> None:
+        with outbox, suppress(EOFError, OSError):
+            while True:
+                heard.put((self, receive(outbox)))
+        heard.put((self, None))
+
+    def tell(self, what: Task | None) -> None:
+        """Send it something; who is gone hears nothing, and that is heard."""
+        with suppress(OSError):
+            send(self._inbox, what)
+
+    def end(self, within_s: float) -> None:
+        """Wait until it has ended, and end it if it takes longer; with it goes what it started."""
+        if within_s:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(within_s)
+        if self.process.returncode is None:
+            if os.name == "posix":
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.kill()
+            self.process.wait()
+        with suppress(OSError):
+            self._inbox.close()
+        self._ear.join()
+
+
+class _Pool:
+    """See ``engines.Pool``."""
+
+    def __init__(self, most: int, play: str) -> None:
+        self._most, self._play = most, play
+        self._workers: list[_Worker] = []
+        self._heard = SimpleQueue[tuple[_Worker, Any]]()
+        self._n_stillborn = 0
+
+    def has_room(self) -> bool:
+        return len(self._workers) < self._most or any(w.task is None for w in self._workers)
+
+    def give(self, task: Task) -> None:
+        worker = next((w for w in self._workers if w.task is None), None)
+        if worker is None:
+            worker = _Worker(self._play, self._heard)
+            self._workers.append(worker)
+        worker.task = task
+        worker.tell(task)
+
+    def wait(self) -> Sequence[Ended]:
+        ended: list[Ended] = []
+        with suppress(Empty):
+            heard = self._heard.get(timeout=_LOOK_S)
+            while True:
+                ended.extend(self._note(*heard))
+                heard = self._heard.get_nowait()
+        return ended
+
+    def _note(self, worker: _Worker, said: Any) -> list[Ended]:
+        if said == READY:
+            worker.is_ready, self._n_stillborn = True, 0
+            return []
+        task, worker.task = worker.task, None
+        if said is None:
+            self._bury(worker)
+        return [] if task is None else [Ended(task, said, begun=worker.is_ready)]
+
+    def _bury(self, worker: _Worker) -> None:
+        """A worker is gone: another one takes its place when there is something to do."""
+        self._workers.remove(worker)
+        worker.end(0)
+        self._n_stillborn += not worker.is_ready
+        if self._n_stillborn >= _STILLBORN:
+            code = worker.process.returncode
+            raise ProactError(
+                f"worker processes end as soon as they are started (exit code {code}); see what they say above"
+            )
+
+    def close(self, *, now: bool) -> None:
+        if not now:
+            for worker in self._workers:
+                worker.tell(None)
+        for worker in self._workers:
+            worker.end(0 if now else _END_S)
+        self._workers.clear()

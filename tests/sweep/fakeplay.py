@@ -1,0 +1,55 @@
+"""What workers play in tests of engines: the task's key says what to do, a file in the sweep what was done."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from simulator.core.errors import UsageError
+from simulator.core.types import MS
+from simulator.sweep.types import Cell, Done, Needs, Task
+from simulator.timing.clock import real_ns, rest
+
+CELL = Cell((("agent", "prior"),), {}, "default")
+
+
+def task(sweep: Path, key: str, needs: Needs | None = None, run: str = "a") -> Task:
+    return Task(sweep, run, key, Path("nowhere"), CELL, 0, needs or Needs())
+
+
+def tasks(sweep: Path, *keys: str) -> Iterator[Task]:
+    return (task(sweep, key) for key in keys)
+
+
+def play(task: Task) -> Done:
+    """``NAME[:WHAT[:ARGUMENT]]``: each attempt leaves a line in ``NAME``: process id, begin and end in ns."""
+    name, what, argument = [*task.key.split(":"), "", ""][:3]
+    begun = real_ns()
+    file = task.sweep / (name or f"score-{task.run}")
+    with file.open("a") as log:
+        log.write(f"{os.getpid()} ")
+    if what == "die" or (what == "die_once" and len(file.read_text().split()) == 1):
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif what == "rest":
+        rest(int(argument) * MS)
+    elif what == "raise":
+        raise ValueError(argument)
+    elif what == "refuse":
+        raise UsageError(argument)
+    elif what == "print":
+        print(argument)  # noqa: T201
+        sys.stdout.flush()
+        os.write(1, b"raw\n")
+        subprocess.run(["echo", "from a child"], check=True)
+        assert sys.stdin.read() == ""
+    elif what == "child":
+        child = subprocess.Popen(["sleep", "60"])
+        (task.sweep / "child").write_text(str(child.pid))
+        rest(60_000 * MS)
+    with file.open("a") as log:
+        log.write(f"{begun} {real_ns()}\n")
+    return Done(task.run, task.key, seconds=0.0, tally={"pid": os.getpid()})
