@@ -29,7 +29,7 @@ class Session:
         key: of its unit in every run.
         scenario: what ``plays`` reads it from, absolute.
         nth: which of the plays that this makes.
-        user: whose it is.
+        session: its own name; ``user``: whose it is.
         inputs: digest of all of it that bears on a unit.
         protocol: as its scenario says; None where it does not.
         end_ns: its length, ``period_ns`` the stream's period.
@@ -39,6 +39,7 @@ class Session:
     key: str
     scenario: Path
     nth: int
+    session: str
     user: str
     inputs: str
     protocol: str | None
@@ -169,8 +170,8 @@ def session_of(play: Play, nth: int) -> Session:
         "truth": play.truth.digest(),
     }
     protocol = play.settings.get("protocol")
-    return Session(play.key, play.where.absolute(), nth, play.user, digest(facts), protocol, play.truth.end_ns,
-                   play.period_ns, len(play.truth.moments))  # fmt: skip
+    return Session(play.key, play.where.absolute(), nth, play.source.session, play.user, digest(facts), protocol,
+                   play.truth.end_ns, play.period_ns, len(play.truth.moments))  # fmt: skip
 
 
 def _generated(name: str, spec: GenerateSpec, where: Path, out: Path, *, dry: bool, tell: Tell) -> DataSet:
@@ -187,7 +188,9 @@ def _generated(name: str, spec: GenerateSpec, where: Path, out: Path, *, dry: bo
     if not folder.exists():
         if dry:
             day = 10 * 3600 * 10**9  # about a day of work
-            stand = [Session(f"user-{i}", folder, 0, f"user-{i}", "", None, day, 10**9, 0) for i in range(spec.users)]
+            stand = [
+                Session(f"user-{i}", folder, 0, "", f"user-{i}", "", None, day, 10**9, 0) for i in range(spec.users)
+            ]
             return DataSet(name, (folder,), tuple(stand), None)
         from simulator.workload import generate  # most studies make up nobody
 

@@ -35,7 +35,7 @@ class Cell:
     def __post_init__(self) -> None:
         if not self.id:
             said = sorted((k, repr(v)) for k, v in self.choice.items())
-            whole = repr((self.values, said, self.data)).encode("utf-8", "surrogatepass")
+            whole = repr((sorted(self.values), said, self.data)).encode("utf-8", "surrogatepass")
             object.__setattr__(self, "id", sha256(whole).hexdigest()[:_ID_DIGITS])
 
     @property

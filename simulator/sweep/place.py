@@ -1,0 +1,147 @@
+"""A sweep's folder: who is in it, what lies in it, what ``sweep.json`` says.
+
+::
+
+    SWEEP/sweep.json                            the study as resolved, its axes, cells and data sets, how it stands
+    SWEEP/runs/<cell>-<id>-s<seed>/             a run folder for each cell and seed
+    SWEEP/runs/…/units/<key>/unit.json          how the unit went, and of what it was made
+    SWEEP/runs/…/.scored                        digest of the units that its scores are of
+    SWEEP/made-up/<data set>-<hash>/            data that were made for the study
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from simulator.core.errors import InputError, UsageError
+from simulator.core.lock import FolderLock
+from simulator.play.player import slug
+from simulator.runs.folder import write_json
+from simulator.runs.lock import LOCK
+
+__all__ = [
+    "FILE", "RUNS", "SCORED", "UNIT", "UNITS", "default_folder", "ensure_ours", "is_part", "locked", "part_of",
+    "read_plan", "rename_runs", "score_mark", "sweep_leftovers", "unit_stands", "write_plan",
+]  # fmt: skip
+
+FILE, RUNS, UNITS, UNIT, SCORED = "sweep.json", "runs", "units", "unit.json", ".scored"
+SCHEMA = 1
+_RUN = re.compile(r"-([0-9a-f]{10}-s\d+)\Z")
+
+
+def default_folder(name: str, identity: str) -> Path:
+    """Named after what is studied, so that the same command finds it again."""
+    return Path("runs") / f"sweep-{slug(name)}-{identity[:10]}"
+
+
+def ensure_ours(folder: Path, name: str) -> None:
+    """Refuse a folder that holds anything else than this study, as it was or as it is.
+
+    Raises:
+        UsageError: it holds another study, or no sweep.
+    """
+    if (folder / FILE).exists():
+        before = read_plan(folder)
+        if before["name"] != name:
+            raise UsageError(f"{folder} holds the study '{before['name']}'; choose another --out for '{name}'")
+    elif folder.exists() and any(p.name not in (LOCK, "made-up", "leases") for p in folder.iterdir()):
+        raise UsageError(f"{folder} is not empty and holds no sweep; choose another --out")
+
+
+def locked(folder: Path) -> FolderLock:
+    """Make the folder, or find it, and keep other processes out.
+
+    Raises:
+        UsageError: another process plays into it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    said = f"another proact is playing the sweep {folder}; wait for it, or choose another --out"
+    return FolderLock(folder / LOCK, said)
+
+
+def read_plan(sweep: Path) -> dict[str, Any]:
+    """``sweep.json``.
+
+    Raises:
+        InputError: there is none, or it is not one.
+    """
+    file = sweep / FILE
+    try:
+        told = json.loads(file.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(sweep, "not a sweep's folder: it has no sweep.json") from None
+    except OSError as error:
+        raise InputError(file, f"cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(file, f"not a sweep file ({error})") from error
+    if not isinstance(told, dict) or told.get("schema") != SCHEMA or not isinstance(told.get("name"), str):
+        raise InputError(file, f"not a sweep file of schema {SCHEMA}")
+    return told
+
+
+def write_plan(sweep: Path, told: Mapping[str, Any]) -> None:
+    """Write ``sweep.json`` beside, then rename it."""
+    write_json(sweep / FILE, {"schema": SCHEMA, **told})
+
+
+def rename_runs(runs: Path, wanted: Iterable[str]) -> None:
+    """Give runs of a study as it was the names that they have in it as it is: those of the same cell and seed."""
+    if not runs.is_dir():
+        return
+    there = {match[1]: entry.name for entry in os.scandir(runs) if (match := _RUN.search(entry.name))}
+    for name in wanted:
+        match = _RUN.search(name)
+        before = there.get(match[1]) if match else None
+        if before is not None and before != name:
+            (runs / before).rename(runs / name)
+
+
+def part_of(units: Path, key: str, mark: str) -> Path:
+    """Where a unit is made before it gets its name; ``mark`` tells attempts apart."""
+    return units / f".{key}.part-{mark}"
+
+
+def is_part(name: str) -> bool:
+    """Whether a folder below ``units`` is a unit that never came to its end."""
+    return name.startswith(".") and ".part-" in name
+
+
+def sweep_leftovers(units: Path) -> None:
+    """Remove what attempts left that were killed; nobody may be playing there."""
+    for entry in list(os.scandir(units)) if units.is_dir() else ():
+        if is_part(entry.name):
+            shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def unit_stands(folder: str | Path, inputs: str) -> tuple[str, str]:
+    """How a unit stands, and what its scores' mark is made of.
+
+    Args:
+        folder: of the unit.
+        inputs: what it would be made of now.
+
+    Returns:
+        ``done``, ``erred``, ``changed`` (it is of other inputs) or ``missing``; the SHA-256 of its log.
+    """
+    try:
+        with open(f"{folder}/{UNIT}", "rb") as file:
+            told = json.loads(file.read())
+        if told["inputs"] != inputs:
+            return "changed", ""
+        return ("done" if told["error"] is None else "erred"), str(told["log_sha256"])
+    except FileNotFoundError:
+        return "missing", ""
+    except (OSError, ValueError, KeyError, TypeError):  # damaged: it is played again
+        return "changed", ""
+
+
+def score_mark(stand: Iterable[tuple[str, str, str]]) -> str:
+    """Digest of what the scores of a run are of: key, how the unit stands and the SHA-256 of its log, each."""
+    return sha256(repr(list(stand)).encode("utf-8", "surrogatepass")).hexdigest()
