@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
+import socket
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,22 +16,33 @@ from simulator.core.errors import Exit, UsageError
 from simulator.web.place import Place
 from simulator.web.server import Web, new_token
 
-__all__ = ["serve"]
+__all__ = ["opened", "serve"]
 
 
 def serve(folders: Sequence[Path], *, host: str, port: int, token: str | None, browser: bool, as_json: bool) -> int:
-    """Serve pages about the folders until Ctrl-C or SIGTERM."""
+    """Serve pages about the folders until Ctrl-C or SIGTERM.
+
+    Args:
+        folders: runs, sweeps, sessions, or folders of them.
+        host: the address to listen on.
+        port: which one; 0 takes one that is free.
+        token: what whoever looks must know; ``new`` makes one up.
+        browser: open a browser, if there is one; not with ``as_json``, where a program is asking.
+        as_json: tell the address as a record.
+
+    Raises:
+        UsageError: no such folder, no such port, or it is taken.
+    """
     for folder in folders:
         if not folder.is_dir():
             raise UsageError(
                 f"{folder}: there is no such folder; `proact run` makes runs, `proact view FOLDER` shows them"
             )
     if not 0 <= port <= 65535:
-        raise UsageError(f"--port {port}: a port is a number up to 65535")
+        raise UsageError(f"--port {port}: a port is a number from 0 to 65535")
     voice = Voice(as_json=as_json)
-    place = Place(folders)
-    pages = Web(place, token=new_token() if token == "new" else token)
-    asyncio.run(_serve(pages, voice, host, port, browser=browser))
+    pages = Web(Place(folders), token=new_token() if token == "new" else token)
+    asyncio.run(_serve(pages, voice, host, port, browser=browser and not as_json))
     voice.record("done")
     return Exit.DONE
 
@@ -40,10 +54,12 @@ async def _serve(pages: Web, voice: Voice, host: str, port: int, *, browser: boo
         with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C raises KeyboardInterrupt
             loop.add_signal_handler(sign, ended.set)
     url = await pages.start(host, port)
-    voice.record("serving", url=url)
-    voice.tell(f"{url}  (Ctrl-C ends it)")
-    if browser and not await asyncio.to_thread(_opened, url):
-        voice.tell("No browser could be opened here; open that address in one.")
+    voice.record("serving", url=url, port=pages.port)
+    voice.tell(f"Open {url} to look; Ctrl-C ends it.")
+    if host in ("0.0.0.0", "::"):
+        voice.tell(f"From elsewhere: {url.replace(url.split('/')[2].rpartition(':')[0], socket.gethostname(), 1)}")
+    if browser and not await asyncio.to_thread(opened, url):
+        voice.tell("No browser could be opened here: open that address in one.")
     try:
         await ended.wait()
     finally:
@@ -52,10 +68,16 @@ async def _serve(pages: Web, voice: Voice, host: str, port: int, *, browser: boo
         voice.tell("The pages are closed.")
 
 
-def _opened(url: str) -> bool:
+def opened(url: str) -> bool:
+    """Open a browser at an address; False where there is none that has a window of its own."""
     import webbrowser
 
+    screenless = sys.platform.startswith("linux") and not (
+        os.environ.keys() & {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"}
+    )
+    if screenless:  # what would be opened is a text browser, in this very terminal
+        return False
     try:
         return webbrowser.open(url)
-    except webbrowser.Error:
+    except (webbrowser.Error, OSError):
         return False

@@ -12,6 +12,7 @@ import json
 import os
 from collections import deque
 from collections.abc import Mapping
+from itertools import islice
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -23,7 +24,8 @@ __all__ = ["Hub", "Told"]
 
 KEPT = 512
 KEPT_BYTES = 4_000_000
-LARGEST = 256_000  # bytes of one event: what is larger is fetched, not told
+LARGEST = 128_000  # bytes of one event: what is larger is fetched, not told
+PIECE = 64_000  # bytes handed to a connection at once: what a stuck reader can hold of this process's memory
 READERS = 200
 BEAT_S = 15.0
 """Between comments that keep a silent connection alive, and find a dead one."""
@@ -54,13 +56,15 @@ class Hub:
         self._n = 0
         self._life = f"{wall_ns():x}-{os.getpid():x}"
         self._lock = Lock()
-        self._readers: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+        self._bells: dict[asyncio.AbstractEventLoop, set[asyncio.Event]] = {}
+        self._rung: set[asyncio.AbstractEventLoop] = set()
         self._closed = False
 
     @property
     def readers(self) -> int:
         """How many pages are listening."""
-        return len(self._readers)
+        with self._lock:
+            return sum(map(len, self._bells.values()))
 
     @property
     def held(self) -> tuple[int, int]:
@@ -75,7 +79,7 @@ class Hub:
             data: JSON-ready.
 
         Raises:
-            ValueError: the event's name is no plain word, or the data are larger than 256 kB.
+            ValueError: the event's name is no plain word, or the data are larger than 128 kB.
         """
         if not event.isidentifier():
             raise ValueError(f"the name of an event must be a plain word, not {event!r}")
@@ -90,32 +94,49 @@ class Hub:
             self._bytes += len(frame)
             while len(self._ring) > self._kept or self._bytes > self._kept_bytes:
                 self._bytes -= len(self._ring.popleft().frame)
-            readers = list(self._readers.items())
-        self._wake(readers)
+        self._wake()
         return id_
 
     def close(self) -> None:
         """End every reader's connection."""
         with self._lock:
             self._closed = True
-            readers = list(self._readers.items())
-        self._wake(readers)
+        self._wake()
 
-    def _wake(self, readers: list[tuple[asyncio.Event, asyncio.AbstractEventLoop]]) -> None:
-        for bell, loop in readers:
+    def _wake(self) -> None:
+        """One call a loop, however many read there and however quickly events follow each other."""
+        with self._lock:
+            loops = [loop for loop in self._bells if loop not in self._rung]
+            self._rung.update(loops)
+        for loop in loops:
             try:
-                loop.call_soon_threadsafe(bell.set)
-            except RuntimeError:  # its loop is closed
-                self._readers.pop(bell, None)
+                loop.call_soon_threadsafe(self._ring_bells, loop)
+            except RuntimeError:  # it is closed
+                with self._lock:
+                    self._bells.pop(loop, None)
+                    self._rung.discard(loop)
+
+    def _ring_bells(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._lock:
+            self._rung.discard(loop)
+            bells = list(self._bells.get(loop, ()))
+        for bell in bells:
+            bell.set()
 
     def _after(self, n: int) -> tuple[bytes, int, bool]:
-        """What was told after ``n``: frames, the newest number, and whether some of it is gone."""
+        """What was told after ``n``, a piece of it: frames, the number of the last one, and whether some is gone."""
         with self._lock:
-            newest = self._n
-            oldest = self._ring[0].n if self._ring else newest + 1
-            lost = n > newest or n + 1 < oldest
-            frames = b"" if lost else b"".join(told.frame for told in self._ring if told.n > n)
-        return frames, newest, lost
+            oldest = self._ring[0].n if self._ring else self._n + 1
+            if n > self._n or n + 1 < oldest:
+                return b"", self._n, True
+            frames: list[bytes] = []
+            size = 0
+            for told in islice(self._ring, n + 1 - oldest, None):
+                if frames and size + len(told.frame) > PIECE:
+                    break
+                frames.append(told.frame)
+                size += len(told.frame)
+        return b"".join(frames), n + len(frames), False
 
     def _start(self, last: str | None) -> int | None:
         """The number that a page has seen; None where it must ask for everything anew."""
@@ -133,14 +154,14 @@ class Hub:
         The page's place comes from the header ``Last-Event-ID`` or, since a page that opens a new EventSource cannot
         send headers, from the parameter ``after``.
         """
-        if self._closed or len(self._readers) >= READERS:
+        if self._closed or self.readers >= READERS:
             raise web.HTTPServiceUnavailable(text="too many pages are listening", headers={"Retry-After": "5"})
         response = web.StreamResponse(
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         )
-        bell = asyncio.Event()
+        bell, loop = asyncio.Event(), asyncio.get_running_loop()
         with self._lock:
-            self._readers[bell] = asyncio.get_running_loop()
+            self._bells.setdefault(loop, set()).add(bell)
         try:
             await response.prepare(request)
             await self._tell(response, bell, request.headers.get("Last-Event-ID") or request.query.get("after"))
@@ -148,7 +169,11 @@ class Hub:
             if request.transport is not None:
                 request.transport.abort()
         finally:
-            self._readers.pop(bell, None)
+            with self._lock:
+                bells = self._bells.get(loop, set())
+                bells.discard(bell)
+                if not bells:
+                    self._bells.pop(loop, None)
         return response
 
     async def _tell(self, response: web.StreamResponse, bell: asyncio.Event, last: str | None) -> None:
@@ -162,10 +187,9 @@ class Hub:
         await self._write(response, head)
         while not self._closed:
             bell.clear()
-            frames, newest, lost = self._after(seen)
+            frames, seen, lost = self._after(seen)
             if lost:
-                frames = self._word("reset", newest)
-            seen = newest
+                frames = self._word("reset", seen)
             if frames:
                 await self._write(response, frames)
                 continue

@@ -5,6 +5,7 @@ A page module has ``routes(place) -> list of aiohttp routes``; its HTML lies in 
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import importlib.util
 import json
@@ -29,6 +30,9 @@ PAGES = (
     "simulator.web.reviewing",
 )
 """Page modules, by name. The live page is not among them: it needs a run, which ``proact live`` hands to ``Web``."""
+
+SLOWEST_S = 10.0
+"""For 64 kB."""
 
 STATIC = Path(__file__).parent / "static"
 
@@ -69,10 +73,13 @@ async def posted(request: web.Request) -> Mapping[str, Any]:
     """The JSON object that was posted.
 
     Raises:
-        UsageError: it is not one.
+        UsageError: it is not one, or does not arrive.
     """
     try:
-        data = json.loads(await request.text())
+        async with asyncio.timeout(SLOWEST_S):
+            data = json.loads(await request.read())
+    except TimeoutError:
+        raise UsageError("what was posted did not arrive") from None
     except (ValueError, RecursionError):
         raise UsageError("what was posted is not JSON") from None
     if not isinstance(data, dict):

@@ -106,14 +106,13 @@ class Place:
             NotHere: there is no such run, or no such unit in it.
         """
         units = self.run(id_) / "units"
-        for name in _folders(units):
-            if name == key and (units / name).resolve().is_relative_to(units.resolve()):
-                return units / name
-        raise NotHere("there is no unit of that name in this run")
+        if key not in _folders(units):
+            raise NotHere("there is no unit of that name in this run")
+        return units / key
 
 
 def _walk(root: Path) -> Iterator[Found]:
-    """Folders of known kinds at a root and below; links that lead out of the root are not followed."""
+    """Folders of known kinds at a root and below; links are not followed."""
     todo, looked = [(root, 0)], 0
     while todo and looked < MOST:
         folder, depth = todo.pop()
@@ -124,17 +123,17 @@ def _walk(root: Path) -> Iterator[Found]:
             yield Found(id_of(folder), kind, folder, name)
         if depth == DEPTH or kind == "session" or (kind == "run" and folder != root):
             continue
-        for child in _folders(folder):
-            path = folder / child
-            if not child.startswith(".") and not (kind == "run" and child == "units"):
-                real = path.resolve()
-                if real.is_relative_to(root) and (real == path or not path.is_symlink()):
-                    todo.append((path, depth + 1))
+        todo += [
+            (folder / child, depth + 1)
+            for child in _folders(folder)
+            if not child.startswith(".") and not (kind == "run" and child == "units")
+        ]
 
 
 def _folders(folder: Path) -> list[str]:
+    """Names of the folders in it, without links: those lead elsewhere, or in circles."""
     try:
         with os.scandir(folder) as entries:
-            return sorted((entry.name for entry in entries if entry.is_dir()), reverse=True)
+            return sorted((entry.name for entry in entries if entry.is_dir(follow_symlinks=False)), reverse=True)
     except OSError:  # not a folder, gone meanwhile, or not for us to read
         return []

@@ -11,23 +11,36 @@ import asyncio
 import hmac
 import ipaddress
 import os
+import re
 import socket
+import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Thread
-from urllib.parse import quote
 
 from aiohttp import web
 
 from simulator.core.errors import InputError, ProactError, UsageError
 from simulator.core.operators import operators
+from simulator.core.types import MS, SECOND
+from simulator.timing.clock import pause, real_ns
 from simulator.web import pages
+from simulator.web.following import follow
 from simulator.web.pages import answer
 from simulator.web.place import NotHere, Place
 
 __all__ = ["HEADERS", "Web", "new_token"]
 
 LARGEST_POST = 64 * 1024
+SWEEP_NS = 10 * SECOND
+UNASKED_NS = 20 * SECOND
+"""How long a connection may take to ask for something."""
+ANSWERED_NS = 300 * SECOND
+"""How long an answer may take to be made and to be fetched; streams of events see to themselves."""
+EVENTS = "/api/events"
+WRONG_NS = 200 * MS
+"""What a wrong token costs whoever guesses."""
 HEADER = "X-Proact"
 """What a command must carry: pages of other sites cannot send it without asking first, and they are told no."""
 
@@ -56,20 +69,27 @@ class Web:
         place: what may be shown.
         more: routes beside those of the registered pages, such as the live page's.
         token: a word that everybody must know who asks; needed for another address than this machine's own.
+
+    Raises:
+        UsageError: a token that does not fit into an address, or is soon guessed.
     """
 
     def __init__(self, place: Place, *, more: Iterable[web.AbstractRouteDef] = (), token: str | None = None) -> None:
+        if token is not None and not re.fullmatch(r"[A-Za-z0-9_.~-]{8,200}", token):
+            raise UsageError("--token: at least 8 letters and digits, or: --token new")
         self.place = place
         self._token = token
         self._host, self.port = "127.0.0.1", 0
         self._runner: web.AppRunner | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._until: dict[object, int] = {}
         self.app = web.Application(client_max_size=LARGEST_POST, middlewares=[self._guard, _faults])
         self.app.add_routes(
             [
                 *more,
                 *pages.routes(place),
                 *place.pictures.routes(),
-                web.get("/api/events", place.hub.serve),
+                web.get(EVENTS, place.hub.serve),
                 web.get("/static/{name:.+}", _static()),
             ]
         )
@@ -84,7 +104,7 @@ class Web:
             host = f"[{host}]" if ":" in host else host
         except ValueError:
             host = self._host
-        return f"http://{host}:{self.port}/" + (f"?token={quote(self._token)}" if self._token else "")
+        return f"http://{host}:{self.port}/" + (f"?token={self._token}" if self._token else "")
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Listen in the running loop; gives the address.
@@ -111,10 +131,13 @@ class Web:
             await self.stop()
             raise UsageError(_why(host, port, error)) from None
         self.port = self._runner.addresses[0][1]
+        self._tasks = [asyncio.create_task(self._sweep()), asyncio.create_task(follow(self.place))]
         return self.url
 
     async def stop(self) -> None:
         """Close every connection."""
+        for task in self._tasks:
+            task.cancel()
         self.place.hub.close()
         if self._runner is not None:
             await self._runner.cleanup()
@@ -139,17 +162,30 @@ class Web:
             loop.close()
             self.place.close()
 
+    async def _sweep(self) -> None:
+        """Let go of connections whose other end is stuck: they would be held for ever, and their answers with them."""
+        while True:
+            await pause(SWEEP_NS)
+            assert self._runner is not None
+            now, server = real_ns(), self._runner.server
+            open_ = list(server.connections) if server is not None else []
+            self._until = {one: self._until.get(one, now + UNASKED_NS) for one in open_}
+            for one in open_:
+                if self._until[one] < now and one.transport is not None:
+                    one.transport.abort()
+
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Who may ask what; see the module."""
-        if not self._is_ours(request.host):
+        self._until[request.protocol] = real_ns() + (ANSWERED_NS if request.path != EVENTS else 10**9 * SECOND)
+        if not self._is_ours(request.headers.get("Host", "")):
             return _no(403, "this server answers to the name of this machine only")
         if (
             request.headers.get("Sec-Fetch-Site") == "cross-site"
             and request.headers.get("Sec-Fetch-Mode") != "navigate"
         ):
             return _no(403, "pages of other sites may not ask this server")
-        if self._token and (refused := self._let_in(request)) is not None:
+        if self._token and (refused := await self._let_in(request)) is not None:
             return refused
         if request.method == "POST":
             if HEADER not in request.headers:
@@ -172,18 +208,18 @@ class Web:
             return name.lower().rstrip(".") in known
         return address.is_loopback or not _is_own(self._host)
 
-    def _let_in(self, request: web.Request) -> web.StreamResponse | None:
-        """Ask for the token: a header, a cookie, or once in the address, which is then kept as a cookie."""
+    async def _let_in(self, request: web.Request) -> web.StreamResponse | None:
+        """Ask for the token: a header, a cookie, or once in the address, from where it goes into the cookie."""
         assert self._token
         cookie = f"proact-{self.port}"  # cookies are shared by all ports of a machine
-        known = request.headers.get("X-Proact-Token") or request.cookies.get(cookie) or ""
-        if _same(known, self._token):
-            return None
         if request.method == "GET" and _same(request.query.get("token", ""), self._token):
-            rest = request.rel_url.without_query_params("token")
-            moved = web.Response(status=302, headers={"Location": f"/{str(rest).lstrip('/')}"})
+            rest = str(request.rel_url.without_query_params("token"))
+            moved = web.Response(status=302, headers={"Location": f"/{rest.lstrip('/')}", "Cache-Control": "no-store"})
             moved.set_cookie(cookie, self._token, httponly=True, samesite="Lax", path="/", max_age=86_400)
             return moved
+        if _same(request.headers.get("X-Proact-Token") or request.cookies.get(cookie) or "", self._token):
+            return None
+        await pause(WRONG_NS)
         return _no(401, "this server wants a token: open the address that `proact` printed, with ?token=… at its end")
 
 
@@ -248,8 +284,9 @@ async def _faults(request: web.Request, handler: Handler) -> web.StreamResponse:
     except (ProactError, OSError) as error:
         operators().warning("page failed", page=_page(request), kind=type(error).__name__)
         return _no(500, f"this cannot be read now ({type(error).__name__})")
-    except Exception as error:  # noqa: BLE001  # a bug of ours: told in the terminal, without what was asked for
-        operators().exception("page failed", page=_page(request), kind=type(error).__name__)
+    except Exception as error:  # noqa: BLE001  # a bug of ours: told in the terminal, without the words that it met
+        ways = [f"{Path(at.filename).name}:{at.lineno}" for at in traceback.extract_tb(error.__traceback__)[-5:]]
+        operators().error("page failed", page=_page(request), kind=type(error).__name__, at=" ".join(ways))
         return _no(500, "this is a fault of proact's own; its terminal says more")
 
 

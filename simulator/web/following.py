@@ -1,0 +1,82 @@
+"""Follow mode: what is being played is told to open pages while it grows.
+
+Files are looked at in a thread, at most once a second, never for more than a twentieth of the time, and only while a
+page listens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from simulator.timing.clock import pause, real_ns
+from simulator.web.place import Place
+
+__all__ = ["follow"]
+
+SECOND_NS = 1_000_000_000
+DUTY = 20
+MOST = 200  # ids in one event; more than that and a page had better ask for everything
+
+Stamps = dict[str, dict[str, tuple[int, int]]]
+"""Size and date of each file that matters, by run id and by unit key (the run's own files: an empty key)."""
+
+
+async def follow(place: Place, least_ns: int = SECOND_NS) -> None:
+    """Publish ``runs`` with ``changed`` (unit keys by run id) and ``gone`` (run ids) as files change; never returns.
+
+    Args:
+        place: whose runs.
+        least_ns: the shortest time between two looks.
+    """
+    known: Stamps | None = None
+    while True:
+        took = 0
+        if place.hub.readers:
+            began = real_ns()
+            stamps = await asyncio.to_thread(_stamps, place)
+            took = real_ns() - began
+            if known is not None and (news := _news(known, stamps)):
+                place.hub.publish("runs", news)
+            known = stamps
+        await pause(max(least_ns, took * DUTY))
+
+
+def _news(old: Stamps, new: Stamps) -> dict[str, object]:
+    changed = {
+        id_: sorted(key for key, stamp in files.items() if old.get(id_, {}).get(key) != stamp)
+        for id_, files in new.items()
+        if old.get(id_) != files
+    }
+    gone = sorted(old.keys() - new.keys())
+    if not changed and not gone:
+        return {}
+    cut = dict(list(changed.items())[:MOST])
+    return {"changed": {id_: keys[:MOST] for id_, keys in cut.items()}, "gone": gone[:MOST], "all": len(changed) > MOST}
+
+
+def _stamps(place: Place) -> Stamps:
+    return {one.id: dict(_of_a_run(one.path)) for one in place.all("run")}
+
+
+def _of_a_run(run: Path) -> Iterator[tuple[str, tuple[int, int]]]:
+    own = [_stamp(run / name) for name in ("run.json", "scores.json")]
+    yield "", (sum(size for size, _ in own), max(date for _, date in own))
+    try:
+        with os.scandir(run / "units") as units:
+            for unit in units:
+                stamp = _stamp(Path(unit.path) / "decisions.jsonl")
+                if stamp != (0, 0):
+                    yield unit.name, stamp
+    except OSError:  # no unit has begun
+        return
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    try:
+        facts = file.stat()
+    except OSError:
+        return 0, 0
+    return facts.st_size, facts.st_mtime_ns
