@@ -42,7 +42,7 @@ def draw_context(summary: Summary, metric: str, file: Path) -> Path:
 
 
 def draw_deadline(summary: Summary, file: Path) -> Path:
-    """Write F1 if only answers count that come within so many seconds of the snapshot.
+    """Write F1 if only offers count that come within so many seconds of the opening of a need.
 
     Raises:
         UsageError: the extra ``figures`` is not installed.
@@ -60,7 +60,9 @@ def draw_deadline(summary: Summary, file: Path) -> Path:
     def finish(panel: Panel) -> None:
         taus = sorted({t for curve in curves for t in curve["tau_s"] if t > 0})
         panel.scale_x(log=True, ticks=[t for t in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60) if taus[0] <= t <= taus[-1]])
-        panel.labels("answers count that come within (s)", f"{_title(summary, metric)} by the deadline")
+        panel.labels(
+            "offers count that come so soon after a need opens (s)", f"{_title(summary, metric)} by the deadline"
+        )
 
     return _draw(summary, "", line, finish, file, "no cell has a curve of quality against the deadline",
                  enough=bool(curves), extra=[])  # fmt: skip

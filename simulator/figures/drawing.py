@@ -347,6 +347,10 @@ class Sheet:
     def __getitem__(self, name: str) -> Panel:
         return self._panels[name]
 
+    def head(self, text: str) -> None:
+        """A title over all panels."""
+        self._figure.suptitle(_short(text, 110), x=0.01, ha="left", fontsize=8)
+
     def key(self, groups: Sequence[tuple[str, Sequence[tuple[str, Point]]]]) -> None:
         """What marks and colours mean, by axis, to the right of all panels; nothing where there are none."""
         line = _library("matplotlib.lines").Line2D

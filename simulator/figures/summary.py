@@ -132,11 +132,7 @@ class Summary:
         return ", ".join(f"{axis} {value}" for axis, value in said)
 
     def notes(self) -> list[str]:
-        """What must stand below every figure: what the study says of itself, and what is lacking."""
-        erred, missing = (sum(cell["units"].get(kind, 0) for cell in self.cells) for kind in ("erred", "missing"))
-        said = []
-        if erred or missing:
-            said.append(f"{erred} units erred, {missing} are missing: their cells rest on the others")
-        said += [str(caveat) for caveat in self.raw.get("caveats") or ()]
+        """What must stand below every figure: the caveats of the summary, the first few of them."""
+        said = [str(caveat) for caveat in self.raw.get("caveats") or ()]
         kept, left = said[:_MOST_SENTENCES], len(said) - _MOST_SENTENCES
         return [*kept, f"and {left} more caveats in summary.json"] if left > 0 else kept
