@@ -262,7 +262,8 @@ def _unknown(cell: Cell) -> CellFacts:
     agent = maker_of("agent", cell.choice["agent"])
     clock = str(cell.choice.get("clock", "measured"))
     source = "measured" if clock in _MEASURED else clock
-    return CellFacts("", Needs(), str(cell.choice.get("protocol", "stream")), source, None, 0 if agent.wants_model is None else None, 0, False, False)  # fmt: skip
+    asks = 0 if agent.wants_model is None else None
+    return CellFacts("", Needs(), str(cell.choice.get("protocol", "stream")), source, None, asks, 0, False, False)
 
 
 def runs_of(cells: Sequence[Cell], seeds: Sequence[int]) -> list[Run]:
