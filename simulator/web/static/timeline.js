@@ -1,0 +1,414 @@
+// The replay timeline: one session as one or several runs of it saw it. `#t=824&runs=a,b` links to an instant and runs.
+import { Refused, ask, byId, clock, count, el, failed, fixed, key, listen, ms, page, plain, put, text } from "/static/base.js";
+import { Drawing, MARKS, swatch } from "/static/timeline_draw.js";
+import { Frame } from "/static/timeline_frame.js";
+import { Lanes, Session } from "/static/timeline_model.js";
+import { Panel } from "/static/timeline_panel.js";
+
+page({ title: "Timeline" });
+const LETTERS = "ABCDEFGH", MOST_RUNS = 6, ROWS = 150;
+const [, , own, unitPart] = location.pathname.split("/");
+let unit = unitPart === undefined ? null : decodeURIComponent(unitPart);
+const state = { t: 0, playing: false, hits: [], hit: -1, selected: null, hover: null, chosen: 0 };
+const link = () => new URLSearchParams(location.hash.slice(1));
+let session = null, drawing = null, frame = null, panel = null, asked = 0, dirty = false;
+
+// ---------------------------------------------------------------- asking for a run
+
+const of = (id, key_) => `/api/run/${id}/unit/${encodeURIComponent(key_)}`;
+
+async function open() {
+  if (unit === null) {
+    const { units } = await ask(`/api/run/${own}/units`);
+    if (!units.length) throw new Refused("no unit of this run has been played yet");
+    unit = units[0];
+    history.replaceState(null, "", `/run/${own}/${encodeURIComponent(unit)}${location.hash}`);
+  }
+  const [first, recording] = await Promise.all([ask(`${of(own, unit)}/timeline`), ask(`${of(own, unit)}/recording`)]);
+  const wanted = (link().get("runs") ?? "").split(",").filter((id) => /^[0-9a-f]+$/.test(id) && id !== own).slice(0, MOST_RUNS - 1);
+  const problems = [], data = [first];
+  for (const answer of await Promise.allSettled(wanted.map((id) => other(first, id)))) {
+    if (answer.status === "fulfilled") data.push(answer.value);
+    else problems.push(answer.reason.message);
+  }
+  session = new Session(recording, data.map((one, i) => new Lanes(one, LETTERS[i])));
+  panel = new Panel(byId("tabs"), byId("panel"));
+  frame = new Frame(session.recording, { thumb: byId("thumb"), full: byId("full"), note: byId("no-frame"), box: byId("frame") });
+  drawing = new Drawing(byId("base"), byId("over"));
+  byId("opening").remove();
+  byId("whole").hidden = false;
+  drawing.session = session;
+  drawing.view(0, session.end);
+  refill([...recording.notes, ...problems]);
+  const t = Number.parseFloat(link().get("t"));
+  seek(Number.isFinite(t) ? t : 0, { keep: true });
+  performance.mark("timeline-open");
+}
+
+async function other(first, id) {
+  const known = first.others.find((one) => one.id === id);
+  return ask(`${of(id, known?.unit ?? first.unit)}/timeline`);
+}
+
+// Everything that depends on which runs there are.
+function refill(notes = null) {
+  const first = session.runs[0].data;
+  document.title = `${plain(first.unit)} · ${plain(session.runs[0].name)} · proact`;
+  put(byId("name"), el("a", { href: "/" }, "Runs"), " / ", text(first.name, { limit: 60 }), " / ", text(first.unit, { limit: 60 }));
+  if (notes !== null) state.notes = notes;
+  const lines = [...state.notes, ...new Set(session.runs.flatMap((run) => run.data.notes)), ...session.runs.flatMap(standing)];
+  put(byId("notes"), lines.map((line) => el("p", { class: "notice" }, text(line))));
+  put(byId("panel-run"), session.runs.map((run, i) => el("option", { value: i, selected: i === state.chosen }, `${run.letter} ${plain(run.name)} (${plain(run.data.name)})`)));
+  drawing.arrange(session, byId("lanes").clientWidth < 560);
+  put(byId("labels"), drawing.lanes.filter((lane) => lane.label).map((lane) => el("div", { class: lane.first ? "run" : null, style: { top: `${lane.y}px`, height: `${lane.height}px` } },
+    el("span", {}, plain(lane.label).slice(0, 60)), lane.sub ? el("span", { class: "quiet-text" }, lane.sub) : "")));
+  figures();
+  legend();
+  others();
+  listed();
+  byId("follow-box").hidden = !session.runs.some((run) => run.data.status === "running");
+  redraw();
+}
+
+function standing(run) {
+  const data = run.data;
+  if (data.status === "running") return [`${run.letter} is being played: shown as far as its log goes.`];
+  if (!data.complete) return [`${run.letter} was interrupted at ${clock(data.played_s)}: what comes after was not played.`];
+  return [];
+}
+
+const SHOWN = { "scheduled_latency@p50": "p50", "scheduled_latency@p95": "p95", false_alarms_per_hour: "false alarms/h", P_rt: "precision", R_rt: "recall" };
+function figures() {
+  const run = session.runs[state.chosen], data = run.data;
+  const said = Object.entries(data.figures).map(([name, value]) => [SHOWN[name] ?? name, name.startsWith("scheduled") ? ms(value) : fixed(value, name.endsWith("hour") ? 1 : 2)]);
+  const dropped = data.decisions.dropped.reduce((a, b) => a + b, 0);
+  said.push(["needs", count(session.truth.needs.length)], ["offers", count(data.offers.length)], ["snapshots dropped", count(data.never_seen ?? dropped)], ["latency", data.header.latency_source ?? "–"], ["gate", plain(data.gate)]);
+  put(byId("figures"), said.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+function legend() {
+  const used = new Set(session.runs.flatMap((run) => [...run.data.offers.map((o) => o.mark), ...run.data.moments.map((m) => m.class), ...(run.missed.length ? ["miss"] : [])]));
+  const swab = (name, alpha = 1) => { const box = el("span", { "aria-hidden": "true", style: { width: "16px", height: "10px", display: "inline-block", background: `var(${name})`, opacity: alpha } }); return box; };
+  put(byId("legend"), Object.entries(MARKS).filter(([name]) => used.has(name)).map(([name, kind]) => el("li", {}, swatch(name), kind.says)),
+    session.truth.needs.length ? el("li", {}, swab("--need", 0.5), "need, with its deadline at the right") : "",
+    el("li", {}, swab("--busy"), "busy; waiting in latency"), el("li", {}, swab("--good"), "deciding"),
+    ...[...new Set(session.runs.flatMap((run) => run.stageNames))].slice(0, 6).map((name) => el("li", {}, plain(name), " is a stage (tab Stages)")),
+    el("li", {}, "hatched orange: snapshots dropped"), el("li", {}, "hatched grey: nothing recorded, or not played"));
+}
+
+function others() {
+  const first = session.runs[0].data, shown = new Set(session.runs.map((run) => run.id));
+  const rows = [{ id: own, name: first.name, agent: first.header.agent, memory: first.header.memory, own: true }, ...first.others];
+  put(byId("others"), rows.length === 1 ? el("p", {}, "No other run of this session is here.") : null, el("ul", {}, rows.slice(0, 60).map((one) => {
+    const box = el("input", { type: "checkbox", checked: shown.has(one.id), disabled: one.own, on: { change: (event) => toggle(one.id, event.target.checked) } });
+    const letter = session.runs.find((run) => run.id === one.id)?.letter;
+    return el("li", {}, el("label", {}, box, " ", letter ? el("strong", {}, `${letter} `) : "", text(`${one.agent} + ${one.memory}`, { limit: 60 }), " ", el("span", { class: "quiet-text" }, text(one.name, { limit: 60 }))));
+  })));
+}
+
+async function toggle(id, on) {
+  try {
+    if (!on) session.runs = session.runs.filter((run) => run.id !== id);
+    else if (session.runs.length >= MOST_RUNS) throw new Refused(`at most ${MOST_RUNS} runs side by side`);
+    else session.runs.push(new Lanes(await other(session.runs[0].data, id), ""));
+    put(byId("problem"));
+  } catch (error) { failed(byId("problem"), error); }
+  session.runs.forEach((run, i) => { run.letter = LETTERS[i]; });
+  state.chosen = Math.min(state.chosen, session.runs.length - 1);
+  session.use(session.runs);
+  refill();
+  seek(state.t);
+}
+
+// All that is drawn, as a table: for those who do not see it, and for those who look for one thing.
+function listed() {
+  const run = session.runs[state.chosen], said = [];
+  for (const need of run.data.needs) said.push([need.opens_s, need.error ? "miss" : "hit", `need ${plain(need.id)}`, need.class, need.title]);
+  for (const offer of run.data.offers) if (offer.mark !== "held_back") said.push([offer.captured_s, offer.mark, `offer ${offer.id}`, offer.class ?? "not classified", `${offer.intention} ${offer.text}`]);
+  for (const moment of run.data.moments) said.push([moment.t_s, moment.class, `moment ${moment.id}`, moment.class, moment.title]);
+  said.sort((a, b) => a[0] - b[0]);
+  const held = run.data.offers.filter((offer) => offer.mark === "held_back").length;
+  const rows = said.slice(0, ROWS).map(([t, mark, what, verdict, words]) => el("tr", {},
+    el("td", {}, el("button", { type: "button", class: "more", "aria-label": `go to ${clock(t)}, ${plain(what)}`, on: { click: () => seek(t, { show: true }) } }, clock(t))),
+    el("td", {}, swatch(mark)), el("td", {}, what), el("td", {}, verdict.replaceAll("_", " ")), el("td", {}, text(words, { limit: 140 }))));
+  const intents = run.data.intents.map((one) => el("li", {}, `${one.what === "prediction" ? "predicted" : one.what}: `, text(one.title, { limit: 200 }), el("strong", {}, ` ${one.class}`), ". ", text(one.why.join(" "), { limit: 300 })));
+  put(byId("list"),
+    el("p", {}, `Of run ${run.letter}: ${count(said.length)}${said.length > ROWS ? `, the first ${ROWS} here` : ""}.`, held ? ` ${count(held)} offers that the gate held back are not listed.` : ""),
+    intents.length ? el("div", {}, el("h3", {}, "Intents of the trajectory"), el("ul", {}, intents)) : "",
+    rows.length ? el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Needs and offers" }, el("table", {}, el("thead", {}, el("tr", {}, ["at", "mark", "what", "counted as", "words"].map((w) => el("th", { scope: "col" }, w)))), el("tbody", {}, rows))) : "");
+}
+
+// ---------------------------------------------------------------- moving
+
+// Go to an instant. `show`: bring it into view; `keep`: the view stays as it is.
+function seek(t, { show = false, quiet = false } = {}) {
+  state.t = Math.min(Math.max(t, 0), session.end);
+  const i = session.shotAt(state.t), run = session.runs[state.chosen];
+  frame.show(i, session.recording ? session.gapAt(state.t) : null);
+  if (!quiet && !state.playing) frame.ahead(i);
+  const span = session.spanAt(state.t), r = session.recording;
+  if (span?.join() !== state.span) {
+    state.span = span?.join();
+    put(byId("window"), span ? [el("strong", {}, text(span[2] === null ? "unknown app" : r.apps[span[2]], { limit: 80 })), " ", text(span[3] === null ? "" : r.titles[span[3]], { limit: 160 })] : "");
+  }
+  byId("now").textContent = `${clock(state.t, 1)} / ${clock(session.end)}`;
+  panel.show(session, run, state.t, state.playing ? 200 : 70);
+  const span_ = drawing.to - drawing.from;
+  if (state.t < drawing.from || state.t > drawing.to || (show && (state.t < drawing.from + span_ * 0.05 || state.t > drawing.to - span_ * 0.05))) {
+    drawing.view(state.t - span_ * (state.playing ? 0.1 : 0.4), state.t + span_ * (state.playing ? 0.9 : 0.6));
+    dirty = true;
+  }
+  repaint();
+  clearTimeout(asked);
+  asked = setTimeout(remember, 250);
+}
+
+function remember() {
+  const shown = session.runs.slice(1).map((run) => run.id);
+  const hash = `#t=${Math.round(state.t * 1000) / 1000}${shown.length ? `&runs=${[own, ...shown].join(",")}` : ""}`;
+  if (hash !== location.hash) history.replaceState(null, "", hash);
+  if (state.playing) return;
+  const run = session.runs[state.chosen], row = run.rowAt(state.t), d = run.data.decisions;
+  byId("said").textContent = `${clock(state.t, 1)}. ${row === null ? "No decision yet" : `Decision ${d.seq[row]}, ${d.kinds[d.kind[row]]}`}.${session.openNeeds(state.t).map((need) => ` Need ${plain(need.id)} is open.`).join("")}`;
+}
+
+let painting = 0;
+function repaint() {
+  painting ||= requestAnimationFrame(() => {
+    painting = 0;
+    if (dirty) { dirty = false; drawing.draw(); }
+    drawing.cursor(state.t, state);
+  });
+}
+function redraw() { dirty = true; repaint(); }
+
+function step(by) {
+  const i = session.shotAt(state.t), to = session.times[Math.min(Math.max(i + by, 0), session.times.length - 1)];
+  stop();
+  if (to !== undefined) seek(to);
+}
+
+function jump(list, direction, none) {
+  stop();
+  const to = Session.next(list, state.t, direction);
+  if (to === null) { byId("said").textContent = none; flash(none); } else seek(to, { show: true });
+}
+
+let flashing = 0;
+function flash(said) {
+  clearTimeout(flashing);
+  byId("hits").textContent = said;
+  flashing = setTimeout(() => { byId("hits").textContent = state.hits.length ? `${state.hit + 1} of ${state.hits.length}` : ""; }, 2500);
+}
+
+function zoom(by, around = state.t) {
+  const share = (around - drawing.from) / (drawing.to - drawing.from), span = (drawing.to - drawing.from) * by;
+  if (drawing.view(around - share * span, around + (1 - share) * span)) redraw();
+}
+function pan(by) {
+  const span = drawing.to - drawing.from;
+  if (drawing.view(drawing.from + by * span, drawing.to + by * span)) redraw();
+}
+
+let before = 0;
+function play() {
+  state.playing = !state.playing;
+  put(byId("play"), state.playing ? "⏸ Pause" : "▶ Play");
+  if (!state.playing) return remember();
+  if (state.t >= session.end - session.period) seek(0);
+  before = performance.now();
+  requestAnimationFrame(tick);
+}
+function stop() { if (state.playing) play(); }
+function tick(now) {
+  if (!state.playing) return;
+  const to = state.t + ((now - before) / 1000) * Number(byId("speed").value);
+  before = now;
+  seek(to, { quiet: true });
+  if (to >= session.end) stop(); else requestAnimationFrame(tick);
+}
+
+function choose(i) {
+  state.chosen = i;
+  byId("panel-run").value = i;
+  figures();
+  listed();
+  seek(state.t);
+}
+
+async function search(query) {
+  state.hits = [];
+  state.hit = -1;
+  try {
+    const found = await ask(`${of(own, unit)}/search?q=${encodeURIComponent(query)}`);
+    state.hits = found.hits;
+    if (!found.n) flash("nothing found");
+    else hit(1);
+  } catch (error) { flash(error instanceof Refused ? error.message : "the search failed"); }
+  repaint();
+}
+function hit(direction) {
+  if (!state.hits.length) return flash("nothing searched");
+  const times = state.hits.map(([t]) => t);
+  const to = Session.next(times, state.t, direction) ?? (direction > 0 ? times[0] : times.at(-1));
+  state.hit = times.indexOf(to);
+  seek(to, { show: true });
+  flash(`${state.hit + 1} of ${state.hits.length}`);
+}
+
+// ---------------------------------------------------------------- pointer
+
+const base = byId("base");
+let dragging = null;
+base.addEventListener("pointerdown", (event) => {
+  const y = event.offsetY, lane = drawing.laneAt(y);
+  stop();
+  base.setPointerCapture(event.pointerId);
+  dragging = lane?.kind === "overview" ? "overview" : "cursor";
+  const found = drawing.under(event.offsetX, y);
+  state.selected = null;
+  if (found?.run) {
+    const at = session.runs.indexOf(found.run);
+    if (at !== state.chosen) choose(at);
+  }
+  const t = found?.offer ? found.offer.captured_s : found?.moment ? found.moment.t_s : null;
+  if (dragging === "cursor" && t !== null) {
+    state.selected = { t: found.offer ? found.offer.arrived_s : t, y: found.lane.top + found.lane.inner / 2 };
+    seek(t);
+    dragging = null;
+  } else move(event);
+});
+function move(event) {
+  if (dragging === "overview") {
+    const t = (event.offsetX / drawing.width) * session.end, half = (drawing.to - drawing.from) / 2;
+    if (half * 2 < session.end && drawing.view(t - half, t + half)) dirty = true;
+    seek(t);
+  } else if (dragging) seek(drawing.t(event.offsetX));
+}
+base.addEventListener("pointermove", (event) => { if (dragging) move(event); hover(event); });
+for (const end of ["pointerup", "pointercancel"]) base.addEventListener(end, () => { dragging = null; });
+base.addEventListener("pointerleave", () => { state.hover = null; byId("tip").hidden = true; repaint(); });
+base.addEventListener("wheel", (event) => {
+  const t = drawing.t(event.offsetX);
+  if (event.ctrlKey || event.metaKey) zoom(Math.exp(event.deltaY / 300), t);
+  else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan((event.deltaX || event.deltaY) / 1000);
+  else return;  // the page scrolls
+  event.preventDefault();
+}, { passive: false });
+
+function hover(event) {
+  const tip = byId("tip"), lane = drawing.laneAt(event.offsetY);
+  const t = lane?.kind === "overview" ? (event.offsetX / drawing.width) * session.end : drawing.t(event.offsetX);
+  state.hover = lane?.kind === "overview" ? null : t;
+  const lines = [clock(t, 1)], found = drawing.under(event.offsetX, event.offsetY);
+  if (found?.offer) lines.push(`offer ${found.offer.id}: ${MARKS[found.offer.mark]?.says ?? found.offer.class}`, `${found.offer.intention} ${found.offer.text}`.slice(0, 160));
+  else if (found?.moment) lines.push(`${found.moment.class.replaceAll("_", " ")}`, found.moment.title.slice(0, 160));
+  else if (found?.need) lines.push(`need ${found.need.id}`, String(found.need.title ?? `${found.need.intention} until ${clock(found.need.closes_s, 1)} ${found.need.query ?? ""}`).slice(0, 200));
+  else if (lane?.kind === "latency" && found.run) {
+    const row = found.run.rowAt(t);
+    if (row !== null) lines.push(found.run.parts(row).map(([name, s]) => `${name} ${ms(s * 1000)}`).join(", "));
+  }
+  const span = session.spanAt(t), gap = session.gapAt(t);
+  if (gap) lines.push(`nothing recorded: ${gap[2]}`);
+  else if (span && (lane?.kind === "apps" || lane?.kind === "overview")) lines.push(`${span[2] === null ? "?" : session.recording.apps[span[2]]}: ${span[3] === null ? "" : session.recording.titles[span[3]]}`.slice(0, 160));
+  const place = session.recording?.picture[session.shotAt(t)];
+  const canvas = el("canvas", { width: 160, height: 90, "aria-hidden": "true" });
+  const shown = place !== null && place !== undefined && !gap && !frame.gone.has(place);
+  if (shown) frame.small(canvas, place);
+  put(tip, shown ? canvas : "", lines.map((line) => el("div", { dir: "auto" }, line)));
+  tip.hidden = false;
+  const right = event.clientX + 16 + tip.offsetWidth > innerWidth;
+  tip.style.left = `${Math.max(4, right ? event.clientX - tip.offsetWidth - 12 : event.clientX + 16)}px`;
+  tip.style.top = `${Math.max(4, event.clientY - tip.offsetHeight - 12)}px`;
+  repaint();
+}
+
+// ---------------------------------------------------------------- controls and keys
+
+byId("play").addEventListener("click", play);
+byId("back").addEventListener("click", () => step(-1));
+byId("forth").addEventListener("click", () => step(1));
+byId("next-need").addEventListener("click", () => jump(session.needs, 1, "no later need"));
+byId("next-error").addEventListener("click", () => jump(session.errors, 1, "no later error"));
+byId("closer").addEventListener("click", () => zoom(0.5));
+byId("farther").addEventListener("click", () => zoom(2));
+byId("all").addEventListener("click", () => { if (drawing.view(0, session.end)) redraw(); });
+byId("panel-run").addEventListener("change", (event) => choose(Number(event.target.value)));
+byId("search").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const query = byId("query").value.trim();
+  if (!query) return;
+  if (state.query === query && state.hits.length) hit(1); else { state.query = query; search(query); }
+});
+byId("query").addEventListener("keydown", (event) => { if (event.key === "Escape") base.focus(); });
+
+const when = (act) => () => session && act();
+key("ArrowLeft", "previous snapshot", when(() => step(-1)));
+key("ArrowRight", "next snapshot", when(() => step(1)));
+key("Shift+ArrowLeft", "previous offer", when(() => jump(session.assists, -1, "no earlier offer")));
+key("Shift+ArrowRight", "next offer", when(() => jump(session.assists, 1, "no later offer")));
+key("Alt+ArrowLeft", "previous change of app", when(() => jump(session.bounds, -1, "no earlier change of app")));
+key("Alt+ArrowRight", "next change of app", when(() => jump(session.bounds, 1, "no later change of app")));
+key("g", "next need", when(() => jump(session.needs, 1, "no later need")));
+key("G", "need before", when(() => jump(session.needs, -1, "no earlier need")));
+key("e", "next error: unwanted offer or missed need", when(() => jump(session.errors, 1, "no later error")));
+key("E", "error before", when(() => jump(session.errors, -1, "no earlier error")));
+key(" ", "play or pause", when(play));
+for (const [n, speed] of [["1", "1"], ["2", "8"], ["3", "60"]]) key(n, `play at ${speed}×`, when(() => { byId("speed").value = speed; }));
+key("/", "search titles and texts", when(() => { byId("query").focus(); byId("query").select(); }));
+key("n", "next found", when(() => hit(1)));
+key("N", "found before", when(() => hit(-1)));
+key("w", "zoom in", when(() => zoom(0.5)));
+key("s", "zoom out", when(() => zoom(2)));
+key("a", "look earlier", when(() => pan(-0.25)));
+key("d", "look later", when(() => pan(0.25)));
+key("0", "the whole session", when(() => { if (drawing.view(0, session.end)) redraw(); }));
+key("Home", "to the start", when(() => { stop(); seek(0); }));
+key("End", "to the end", when(() => { stop(); seek(session.times.at(-1) ?? session.end); }));
+key("r", "the panel shows the next run", when(() => choose((state.chosen + 1) % session.runs.length)));
+
+addEventListener("themechange", () => { if (drawing) { drawing.recolour(); legend(); listed(); redraw(); panel.fill(); } });
+addEventListener("hashchange", () => { const t = Number.parseFloat(link().get("t")); if (session && Number.isFinite(t)) seek(t, { show: true }); });
+let wide = 0;
+new ResizeObserver(() => {
+  if (!session || byId("lanes").clientWidth === wide) return;
+  wide = byId("lanes").clientWidth;
+  refill();
+  seek(state.t);
+}).observe(byId("lanes"));
+
+// ---------------------------------------------------------------- following
+
+let reading = false;
+async function again() {
+  if (reading || document.hidden || !session?.runs.some((run) => run.data.status === "running")) return;
+  reading = true;
+  try {
+    const atEnd = drawing.to >= session.end - 1e-6, whole = atEnd && drawing.from === 0;
+    const data = await Promise.all(session.runs.map((run) => (run.data.status === "running" ? ask(`${of(run.id, run.data.unit)}/timeline`) : run.data)));
+    if (session.recording?.going_on || (!session.recording && data[0].status !== "running")) {
+      const recording = await ask(`${of(own, unit)}/recording`);
+      session.recording = recording.there ? recording : null;
+      frame = new Frame(session.recording, frame);
+    }
+    session.use(data.map((one, i) => new Lanes(one, LETTERS[i])));
+    panel.forget();
+    if (whole) drawing.view(0, session.end);
+    else if (atEnd) drawing.view(session.end - (drawing.to - drawing.from), session.end);
+    refill();
+    const newest = Math.max(0, ...session.runs.filter((run) => run.data.status === "running").map((run) => run.captures.at(-1) ?? 0));
+    seek(byId("follow").checked && !state.playing ? newest : state.t, { show: true });
+    put(byId("problem"));
+  } catch (error) { failed(byId("problem"), error); } finally { reading = false; }
+}
+
+try {
+  await open();
+  listen({ runs: ({ changed, all }) => { if (all || session.runs.some((run) => changed[run.id])) again(); } }, { reset: again });
+} catch (error) {
+  byId("opening")?.remove();
+  failed(byId("problem"), error);
+}
+
+// For tests and measurements.
+globalThis.timeline = { state, get session() { return session; }, get drawing() { return drawing; }, seek, zoom };
