@@ -39,6 +39,11 @@ class LiveOptions:
     window: Annotated[str | None, option("How far back the history view reaches, such as 5min.")] = None
     seed: Annotated[int | None, option("Seed of the agent's chance.")] = None
     fallback: Annotated[Path | None, option("A recording to play, visibly, where the screen cannot be had.")] = None
+    replay: Annotated[Path | None, option("Show this recording instead of the screen; nothing is recorded.")] = None
+    speed: Annotated[int | None, option("Of --replay: idle stretches at so many times real time.")] = None
+    web: Annotated[bool, Parameter(help="Serve the page in a browser; its address is printed.")] = True
+    port: Annotated[int, option("Of the page; 0: any that is free.")] = 0
+    open_: Annotated[bool, Parameter(name="--open", help="Open the page in the browser.", negative="")] = False
     yes: Annotated[bool, switch("The text on what is recorded was read: do not ask.")] = False
     json: AsJson = False
 

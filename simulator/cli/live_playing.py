@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from urllib.parse import urlsplit
 
 import anyio
 
 from simulator.cli.live import LiveOptions
-from simulator.cli.playing import errors_of
+from simulator.cli.live_page import Page, notice_of, page_of
+from simulator.cli.live_recording import beat, fall_back, hearing, replay, told
 from simulator.cli.record import Options as RecordOptions
 from simulator.cli.recording import agree, keys, recorder_for, unrecorded
-from simulator.cli.show import ScoreTable, invalid
-from simulator.cli.speak import Voice, counted, plain
+from simulator.cli.speak import Voice, plain
 from simulator.cli.states import States
 from simulator.cli.watching import Spectator, terminal, titled
 from simulator.core.durations import duration
@@ -35,14 +31,11 @@ from simulator.play.embedding import embedder_of
 from simulator.play.live import LiveFolder, play_live, user_of
 from simulator.play.makers import agent_maker, memory_maker
 from simulator.play.player import Played
-from simulator.play.player import play as play_recorded
-from simulator.play.scoring import score_folder
 from simulator.recorder.exclusions import OWN_MARK
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Shot
 from simulator.runs.engine import Interrupt
 from simulator.runs.gate import Gate
-from simulator.session.ignored import hide
 from simulator.session.scenario import plays
 from simulator.timing.clock import pause
 from simulator.timing.tasks import beside
@@ -79,29 +72,66 @@ class Feed:
 def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -> int:
     """Play the screen, or the fallback; the exit code. ``model`` is what the agent asks, if it asks one."""
     voice = Voice(as_json=options.json)
-    gate = Gate.parse(options.gate)
+    Gate.parse(options.gate)
+    _check(options)
     agent_maker(options.agent)  # a wrong word is told before anything is recorded
     memory_maker(options.memory).make(seed=0, intentions=(), utc_anchor_ns=0)
     if (embedder := embedder_of(options.embedder, memory_maker(options.memory), model)) is not None:
         embedder.make(choice=model)
     if agent_maker(options.agent).wants_model is not None and (chosen := model or ModelChoice()).replays is None:
         base_url_of(chosen)  # and so is an address, also one of the environment, that nothing can be asked at
-    limit = None if options.for_ is None else duration("for", options.for_)
+    if options.for_ is not None:
+        duration("for", options.for_)
     if options.fallback is not None:
         plays([options.fallback])  # what is to save a demo is opened before it begins
-    agree(voice, yes=options.yes, asked=asked_host(options, model))  # before the first look
-    place = LiveFolder(folder)
+    if options.replay is not None:
+        plays([options.replay])
+    asked = asked_host(options, model)
+    if options.replay is not None:
+        with page_of(options, folder, voice) as page:
+            return replay(folder, options, voice, model, page, asked)
+    agree(voice, yes=options.yes, asked=asked)  # before the first look
+    with page_of(options, folder, voice) as page:
+        return _play(LiveFolder(folder), options, voice, model, page, asked)
+
+
+def _check(options: LiveOptions) -> None:
+    """What goes with what.
+
+    Raises:
+        UsageError: something that goes with nothing.
+    """
+    if options.speed is not None and options.replay is None:
+        raise UsageError("--speed goes with --replay: this screen goes on as quickly as it does")
+    if options.speed is not None and options.speed < 1:
+        raise UsageError("--speed: a whole number from 1")
+    if options.replay is not None and options.fallback is not None:
+        raise UsageError("--fallback goes with a screen, and --replay shows none")
+    if options.replay is not None and (options.past is not None or options.user is not None):
+        raise UsageError("--past and --user go with a screen: a recording says itself whose it is, and brings its past")
+    if not 0 <= options.port <= 65535:
+        raise UsageError("--port: a number from 0 to 65535")
+    if options.open_ and not options.web:
+        raise UsageError("--open opens the page, and --no-web serves none")
+
+
+def _play(place: LiveFolder, options: LiveOptions, voice: Voice, model: ModelChoice | None, page: Page,
+          asked: str | None) -> int:  # fmt: skip
+    """Play the screen, or the fallback; the exit code."""
+    folder, gate = place.path, Gate.parse(options.gate)
+    limit = None if options.for_ is None else duration("for", options.for_)
     try:
         feed = Feed(place, options, voice)
     except ProactError as error:
         if options.fallback is None:
             raise
-        return _fall_back(folder, options, voice, gate, f"no live screen: {error}", model)
+        return fall_back(folder, options, voice, f"no live screen: {error}", model, page, asked)
+    page.show("LIVE", notice_of(options, place.session, asked), feed.recorder)
     user = place.begin(options.past, options.user)
     if (whose := _whose(options, user)) is not None:
         voice.tell(whose, "yellow")
     own = terminal()
-    run = _Run(place, options, voice, gate, feed, limit, model, seen=own is not None)
+    run = _Run(place, options, voice, gate, feed, limit, page, model, seen=own is not None)
     undo = titled(OWN_MARK, own)
     try:
         with recording(model):
@@ -117,14 +147,14 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         undo()
     if run.lost and options.fallback is not None:
         voice.say(plain(f"what was seen until then: {played.folder}"))
-        return _fall_back(folder, options, voice, gate, "the screen was lost", model)
+        return fall_back(folder, options, voice, "the screen was lost", model, page, asked)
     if played.code is Exit.INTERRUPTED:
         voice.tell("interrupted before anything was recorded")
         voice.record("interrupted", runs=[str(played.folder)])
         return played.code
     voice.say(plain(f"to replay it: {_replay(folder, options)}"))
     voice.say(plain(f"to take it back: proact forget {shlex.quote(user)} --in {shlex.quote(str(folder))}"))
-    return _told(played, voice, run.shown)
+    return told(played, voice, run.shown)
 
 
 def _whose(options: LiveOptions, user: str) -> str | None:
@@ -171,6 +201,7 @@ class _Run:
     gate: Gate
     feed: Feed
     limit_ns: int | None
+    page: Page
     model: ModelChoice | None = None
     seen: bool = False
     lost: bool = False
@@ -186,11 +217,11 @@ class _Run:
         period = duration("period", o.period)
         recorder = self.feed.recorder
         with (Spectator(self.voice, "LIVE", self.gate, self._how) as spectator, keys(recorder),
-              _hearing(self._stop(interrupt), interrupt)):  # fmt: skip
-            async with beside(self._watch, partial(_beat, spectator)):
+              hearing(self._stop(interrupt), interrupt)):  # fmt: skip
+            async with beside(self._watch, partial(beat, spectator), *self.page.workers):
                 try:
-                    return await play_live(self.place, choice, self.feed.made, period_ns=period, watcher=spectator,
-                                           interrupt=interrupt)  # fmt: skip
+                    return await play_live(self.place, choice, self.feed.made, period_ns=period,
+                                           watcher=self.page.beside(spectator), interrupt=interrupt)  # fmt: skip
                 finally:
                     self.shown = spectator.shown, spectator.offered
 
@@ -231,112 +262,11 @@ class _Run:
             if lost_ns >= _LOST_NS and self.options.fallback is not None and not self.lost:
                 self.lost = True
                 recorder.stop()
-            if recorder.facts.own_missing and not self.warned and self.seen:
+            if recorder.facts.own_missing and not self.warned and (self.seen or self.page.open):
                 self.warned = True
+                what = "this terminal's window" if self.seen else "the page's window"
                 self.voice.tell(
-                    "this terminal's window was not found on the screen by its title, so it cannot be left out of the "
+                    f"{what} was not found on the screen by its title, so it cannot be left out of the "
                     "pictures: keep it off the watched monitor, or the agent sees its own suggestions",
                     "yellow",
                 )
-
-
-async def _beat(spectator: Spectator) -> None:
-    while True:
-        await pause(30 * SECOND)
-        spectator.beat()
-
-
-@contextmanager
-def _hearing(stop: Callable[[], None], interrupt: Interrupt) -> Iterator[None]:
-    """Ctrl-C: the first ends the recording and lets the agent answer, the second ends all at once."""
-    n = 0
-
-    def heard(number: int, frame: FrameType | None) -> None:
-        nonlocal n
-        n += 1
-        stop()
-        if n > 1:
-            interrupt.asked = True
-            raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    before = {number: signal.signal(number, heard) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _fall_back(folder: Path, options: LiveOptions, voice: Voice, gate: Gate, why: str,
-               model: ModelChoice | None) -> int:  # fmt: skip
-    """Play a recording as if it were live, and say so all the time."""
-    assert options.fallback is not None
-    voice.tell(
-        f"{why}{'' if why.endswith('?') else '.'} What follows is a RECORDING, not this screen: {options.fallback}",
-        "bold yellow",
-    )
-    voice.record("fallback", why=why, recording=str(options.fallback))
-    with suppress(OSError):  # told by what comes next
-        folder.mkdir(parents=True, exist_ok=True)
-        hide(folder)
-
-    async def run() -> Played:
-        interrupt = Interrupt()
-        choice = Choice([options.fallback or Path()], agent=options.agent, memory=options.memory, clock="wall",
-                        policy=options.policy, gate=options.gate, seed=options.seed, timeout=options.timeout,
-                        window=options.window, model=model, embedder=options.embedder)  # fmt: skip
-
-        def stop() -> None:
-            interrupt.asked = True
-
-        async def end() -> None:
-            if limit_ns is not None:
-                await pause(limit_ns)
-                over.append(True)
-                stop()
-
-        with Spectator(voice, "RECORDING", gate) as spectator, _hearing(stop, interrupt):
-            async with beside(end):
-                return await play_recorded(
-                    choice, out=folder / "fallback", watcher=spectator, interrupt=interrupt, again=True
-                )
-
-    over: list[bool] = []
-    limit_ns = None if options.for_ is None else duration("for", options.for_)
-    played = anyio.run(run)
-    if over and played.scores is None:  # ended because its time was up: scored as far as it went
-        played = replace(played, scores=score_folder(played.folder), code=Exit.DONE)
-    return _told(played, voice)
-
-
-def _shown(suggestions: int, offers: int) -> str:
-    """What the line called suggestions, beside what the table counts.
-
-    >>> _shown(1, 1)
-    'shown: 1 suggestion of 1 offer that the agent made (`offer` in the table: decisions with one or more)'
-    """
-    said = f"shown: {counted(suggestions, 'suggestion')} of {counted(offers, 'offer')} that the agent made"
-    said += " (`offer` in the table: decisions with one or more)"
-    return said if offers == suggestions else f"{said}; the others repeated one, and --gate off shows them too"
-
-
-def _told(played: Played, voice: Voice, shown: tuple[int, int] | None = None) -> int:
-    """What came of it; the exit code. ``shown``: suggestions that reached the person, and offers the agent made."""
-    scores = {} if played.scores is None else played.scores
-    name = played.folder.parent.name or played.folder.name
-    if played.scores is not None:
-        voice.say(ScoreTable({name: played.scores}))
-    if shown is not None and shown[1]:
-        voice.say(plain(_shown(*shown)))
-    for line in errors_of(name, played):
-        voice.tell(line, "red")
-    for sentence in (broken := invalid(played.folder)):
-        voice.tell(sentence, "bold red")
-    voice.say(plain(f"run folder: {played.folder}"))
-    counts = {} if shown is None else {"suggestions": shown[0], "offers": shown[1]}
-    voice.record("done", run=str(played.folder), scores=scores.get("scores", {}), valid=not broken, **counts)
-    return played.code

@@ -30,9 +30,9 @@ BUDGET_MS = 1000
 _LATENCIES = 600
 _OFFERS = 50
 _AT_ONCE = 3  # offers of one decision that are shown: nobody reads more in a second
-_MEMORIES = 5
+_MEMORIES = 4
 # Characters that are sent of a text: with the numbers above an event stays below what a hub takes, whatever is said.
-_LONGEST, _MEMORY, _NAME = 1500, 400, 120
+_LONGEST, _MEMORY, _NAME = 1000, 200, 80
 
 Say = Callable[[str, dict[str, Any]], object]
 
@@ -296,7 +296,7 @@ def _memories(items: Sequence[MemoryItem]) -> list[dict[str, Any]]:
             "intention": None if item.intention is None else clip(item.intention, _NAME),
             "help": item.help,
             "query": None if item.query is None else clip(item.query, _MEMORY),
-            "memory": item.memory,
+            "memory": _named(item.memory),
             "sources": len(item.source_event_ids),
         }
         for item in best

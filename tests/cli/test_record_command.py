@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from simulator.cli import _call, live_playing, recording, sessions, speak
+from simulator.cli import _call, live_page, live_recording, recording, sessions, speak
 from simulator.cli.speak import Voice
 from simulator.cli.states import States
 from simulator.core.errors import Exit
@@ -346,5 +346,6 @@ def test_compacting_says_how_far_it_is_where_no_line_can_be_drawn(
 
 
 def test_what_was_shown_of_a_live_run_is_told_beside_what_was_offered() -> None:
-    assert doctest.testmod(live_playing).failed == 0
-    assert live_playing._shown(2, 7).endswith("; the others repeated one, and --gate off shows them too")
+    assert doctest.testmod(live_recording).failed == 0
+    assert doctest.testmod(live_page).failed == 0
+    assert live_recording.shown_of(2, 7).endswith("; the others repeated one, and --gate off shows them too")

@@ -99,7 +99,7 @@ def test_ctrl_c_ends_it_well_and_it_can_be_replayed(tmp_path: Path, agent: str) 
             live.send_signal(signal.SIGINT)
             assert live.wait(30) == 0
     said = [json.loads(line) for line in (tmp_path / "out").read_text(encoding="utf-8").splitlines()]
-    assert [r["event"] for r in said][:2] == ["launch", "suggestion"]
+    assert [r["event"] for r in said][:3] == ["page", "launch", "suggestion"]
     assert said[-1]["event"] == "done"
     ((_, log, truth),) = read_units(tmp_path / "demo" / "run")
     assert log.complete

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from scorers.base import Unit, score_run
-from scorers.feedback import Feedback, read
+from scorers.feedback import FILE, Feedback, add, read, take_back
 from simulator.core.errors import InputError
 from tests.logs import D, log, need, truth
 
@@ -66,3 +66,27 @@ def test_a_line_that_is_no_verdict_is_named(tmp_path: Path, line: str, said: str
     file.write_text(json.dumps({"seq": 1, "said": "ignored"}) + "\n" + line + "\n")
     with pytest.raises(InputError, match=f"line 2.*{said}"):
         read(file)
+
+
+def test_verdicts_are_written_so_that_they_are_read_and_the_newest_is_taken_back(tmp_path: Path) -> None:
+    file = tmp_path / FILE
+    file.write_text('{"seq": 1, "said": "ignored", "by": "q"}', encoding="utf-8")  # somebody else's, without an end
+    assert take_back(file, 1, "Debug", "p") is None
+    add(file, Feedback(1, "accepted", "p", "2026-03-02T10:11:12Z", "Debug", 41.5))
+    add(file, Feedback(1, "rejected", "p", None, "Debug"))
+    add(file, Feedback(1, "accepted", "p", None, "\ud800 \u2028 half a letter"))
+    told = read(file)
+    assert told is not None
+    assert [t.said for t in told] == ["ignored", "accepted", "rejected", "accepted"]
+    assert told[1] == Feedback(1, "accepted", "p", "2026-03-02T10:11:12Z", "Debug", 41.5)
+    assert take_back(file, 1, "debug", "p") == "accepted", "what was said before counts again"
+    assert take_back(file, 1, "Debug", "p") is None
+    assert take_back(file, 1, "Debug", "p") is None
+    assert [t.said for t in read(file) or ()] == ["ignored", "accepted"]
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_verdict_at_no_time_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('{"seq": 1, "said": "ignored", "t_s": true}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="a number of seconds"):
+        read(tmp_path / FILE)

@@ -189,7 +189,7 @@ def test_whatever_is_said_an_event_stays_below_what_a_hub_takes() -> None:
     assert len(feed.state()["offers"]) == 3
     _, n_bytes = hub.held
     assert n_bytes < LARGEST
-    assert feed.state()["snapshot"]["title"].endswith("(8500 more characters)")
+    assert feed.state()["snapshot"]["title"].endswith("(9000 more characters)")
 
 
 def test_a_short_text_is_sent_whole() -> None:

@@ -1,0 +1,105 @@
+"""The page of a live run: served beside it, its address told, what is recorded and where it goes standing on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simulator.cli.live import LiveOptions
+from simulator.cli.speak import Voice, plain
+from simulator.core.types import MS
+from simulator.play.player import Together, Watcher
+from simulator.timing.clock import rest
+
+if TYPE_CHECKING:
+    from simulator.web.live import LivePage, Pausable
+
+__all__ = ["Page", "notice_of", "page_of"]
+
+_LAST_NS = 300 * MS  # for open pages to hear that it has ended
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The page of a live run, or none.
+
+    Attributes:
+        live: None where no page is wanted.
+    """
+
+    live: LivePage | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether somebody has it before them (a page in a hidden tab does not count)."""
+        return self.live is not None and self.live.hub.readers > 0
+
+    def show(self, badge: str, notice: Sequence[str], recorder: Pausable | None = None) -> None:
+        """From now on this is shown; see ``LivePage``."""
+        if self.live is not None:
+            self.live.show(badge, notice, recorder)
+
+    def beside(self, watcher: Watcher) -> Watcher:
+        """A watcher that tells the page too."""
+        return watcher if self.live is None else Together(watcher, self.live)
+
+    @property
+    def workers(self) -> list[Callable[[], Coroutine[Any, Any, None]]]:
+        """What is to run beside the run."""
+        return [] if self.live is None else [self.live.watch]
+
+
+@contextmanager
+def page_of(options: LiveOptions, folder: Path, voice: Voice) -> Iterator[Page]:
+    """Serve the page while the block runs, if one is wanted, and tell where.
+
+    Raises:
+        UsageError: the port cannot be had.
+    """
+    if not options.web:
+        yield Page()
+        return
+    from simulator.web.live import LivePage
+    from simulator.web.place import Place
+    from simulator.web.server import Web
+
+    place = Place([folder])
+    live = LivePage(place.hub)
+    with Web(place, more=live.routes()).in_thread(port=options.port) as url:
+        address = f"{url}live"
+        voice.say(plain(f"page: {address}"))
+        voice.record("page", url=address)
+        if options.open_:
+            import webbrowser
+
+            webbrowser.open(address)
+        try:
+            yield Page(live)
+        finally:
+            if live.hub.readers:
+                rest(_LAST_NS)
+
+
+def notice_of(options: LiveOptions, session: Path, asked: str | None) -> list[str]:
+    """What is recorded and where it is sent, in sentences.
+
+    >>> notice_of(LiveOptions(period="2s"), Path("demo/session"), None)[0].partition(",")[0]
+    'Recorded: a picture of the first monitor every 2s'
+    """
+    monitor = "the first monitor" if options.monitor is None else f"monitor {options.monitor}"
+    return [
+        f"Recorded: a picture of {monitor} every {options.period}, with application and title in front, into {session} "
+        "on this machine.",
+        "Left out: what the exclusion list names, and this page.",
+        sent(asked),
+    ]
+
+
+def sent(asked: str | None) -> str:
+    """Where what the screen shows goes."""
+    if asked is None:
+        return "Sent: nothing; agent and memory run on this machine."
+    return f"Sent to {asked}: what the screen shows, and what is known of the person, as long as this runs."
