@@ -11,7 +11,7 @@ import asyncio
 import io
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
@@ -33,10 +33,13 @@ KNOWN = 500_000  # pictures: 139 hours of one a second
 SHEETS_BYTES = 64_000_000
 HELD_BYTES = 32_000_000
 LARGEST = 50_000_000  # bytes of a file that is sent
-THREADS = 2
+FILE_THREADS = 2
+SHEET_THREADS = max(1, min(4, (os.cpu_count() or 1) - 1))
+"""A sheet of a hundred 1080p screens takes 2.5 s (25 ms each): who only wants one picture does not wait behind it."""
 KEEP = "private, max-age=86400, immutable"
 """A day: long enough for a day's work, and short enough that a browser does not keep what was forgotten."""
 
+UNKNOWN = "application/octet-stream"
 _HEADS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png", b"GIF8": "image/gif"}
 
 
@@ -55,11 +58,13 @@ class Pictures:
         self._held = _Bounded(HELD_BYTES)
         self._making: dict[str, asyncio.Future[bytes]] = {}
         self._lock = Lock()
-        self._threads = ThreadPoolExecutor(THREADS, "proact-pictures")
+        self._file_threads = ThreadPoolExecutor(FILE_THREADS, "proact-pictures")
+        self._sheet_threads = ThreadPoolExecutor(SHEET_THREADS, "proact-sheets")
 
     def close(self) -> None:
         """End the threads."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._file_threads, self._sheet_threads):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def add(self, files: Sequence[tuple[Path, str | None]], within: Path) -> list[str]:
         """Have pictures shown; looks at each file's size and date, so call it in a thread.
@@ -117,7 +122,7 @@ class Pictures:
             raise web.HTTPNotFound(text="this picture is not known here (any more); load the page again")
         if data is None:
             assert known is not None
-            data = await self._thread(lambda: _file(known))
+            data = await asyncio.get_running_loop().run_in_executor(self._file_threads, _file, known)
         return _kept(id_, data)
 
     async def _sheet(self, request: web.Request) -> web.StreamResponse:
@@ -136,7 +141,7 @@ class Pictures:
     async def _once(self, id_: str, order: Sequence[str]) -> bytes:
         """Make a sheet once, however many ask for it at the same time."""
         if (making := self._making.get(id_)) is None:
-            making = asyncio.ensure_future(self._thread(lambda: self._make(id_, order)))
+            making = asyncio.get_running_loop().run_in_executor(self._sheet_threads, self._make, id_, order)
             self._making[id_] = making
             making.add_done_callback(lambda _: self._making.pop(id_, None))
         return await asyncio.shield(making)
@@ -154,9 +159,6 @@ class Pictures:
         with self._lock:
             self._sheets.put(id_, out.getvalue())
         return out.getvalue()
-
-    async def _thread(self, work: Callable[[], bytes]) -> bytes:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
 
 class _Bounded:
@@ -195,7 +197,7 @@ def _kept(id_: str, data: bytes) -> web.Response:
 def _type(data: bytes) -> str:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
-    return next((type_ for head, type_ in _HEADS.items() if data.startswith(head)), "application/octet-stream")
+    return next((type_ for head, type_ in _HEADS.items() if data.startswith(head)), UNKNOWN)
 
 
 def _inside(known: _Known) -> Path:
@@ -208,13 +210,18 @@ def _inside(known: _Known) -> Path:
 def _file(known: _Known) -> bytes:
     """The file as it is where browsers can show it, else as WebP."""
     path = _inside(known)
-    pixels.size(path)  # refuses what claims to be enormous
-    data = path.read_bytes() if path.stat().st_size <= LARGEST else b""
-    if _type(data) != "application/octet-stream":
-        return data
-    out = io.BytesIO()
-    pixels.decode(path).save(out, "WEBP", lossless=True, method=0)
-    return out.getvalue()
+    if not path.is_file():
+        raise InputError(path.name, "there is no such picture")
+    try:
+        pixels.size(path)  # refuses what claims to be enormous
+        data = path.read_bytes() if path.stat().st_size <= LARGEST else b""
+        if _type(data) != UNKNOWN:
+            return data
+        out = io.BytesIO()
+        pixels.decode(path).save(out, "WEBP", lossless=True, method=0)
+        return out.getvalue()
+    except InputError as error:  # by its name only: a page may be on a projector
+        raise InputError(path.name, error.want) from None
 
 
 def _thumb(known: _Known | None) -> Image.Image:
