@@ -23,6 +23,7 @@ COMMANDS = {
         "simulator.cli.compare:compare",
         "Compare runs session by session: differences, intervals, tests, which sessions make them.",
     ),
+    "report": ("simulator.cli.report:report", "Write one HTML file that holds a run: figures, timelines, caveats."),
     "sweep": ("simulator.cli.sweep:sweep", "Put one question to many runs."),
     "record": ("simulator.cli.record:record", "Record this screen into a session, until Ctrl-C."),
     "live": ("simulator.cli.live:live", "Play this screen into an agent, now, and record it."),

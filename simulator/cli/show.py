@@ -18,7 +18,7 @@ from simulator.cli.speak import counted, plain
 from simulator.core.registry import Spec, parse_spec
 from simulator.runs.folder import read_run
 
-__all__ = ["HEADLINES", "ScoreTable", "invalid", "number", "said_of"]
+__all__ = ["HEADLINES", "ScoreTable", "invalid", "number", "remarks", "said_of"]
 
 Scores = Mapping[str, Any]
 
@@ -57,7 +57,7 @@ class ScoreTable:
             yield layout(names, rows, chunk)
             yield Text()
         yield from _references(self._runs.values())
-        yield from (Text(line, "dim") for line in _remarks(self._runs))
+        yield from (Text(line, "dim") for line in remarks(self._runs))
 
 
 def _said_of_runs(runs: Sequence[Scores]) -> list[str]:
@@ -299,7 +299,7 @@ def _of_intervals(runs: Mapping[str, Scores]) -> list[str]:
     return said
 
 
-def _remarks(runs: Mapping[str, Scores]) -> list[str]:
+def remarks(runs: Mapping[str, Scores]) -> list[str]:
     """What a reader must know of the figures: where latencies come from, what is dim, why some are missing."""
     sources = ", ".join(dict.fromkeys(str(r["latency_source"]) for r in runs.values()))
     said = [f"latency: {sources}; n: events a figure rests on, few where under 10"] if runs else []

@@ -31,7 +31,7 @@ __all__ = ["InPlay", "in_play", "is_run", "plan_run", "users_of"]
 RUN, SCORES, LOG, TRUTH, TRACES, TWIN, LOCK = (
     "run.json", "scores.json", "decisions.jsonl", "truth.json", "errors.txt", "twin", ".lock")  # fmt: skip
 FORGOTTEN = "forgotten"
-_CASSETTES, _VERDICTS = "cassettes", "judge.jsonl"
+_CASSETTES, _VERDICTS, _REPORT = "cassettes", "judge.jsonl", "report.html"
 _HASH = re.compile("[0-9a-f]{64}")
 _PLAYED = "a run is being played into {}: wait for it and call again"
 
@@ -317,13 +317,14 @@ def _drop_derived(run: Path) -> None:
     """What can be computed again, model calls on tape, and what a killed writer left half written."""
     remove(run / SCORES)
     remove(run / _VERDICTS)
+    remove(run / _REPORT)
     remove_tree(run / _CASSETTES)
     for part in sorted(run.rglob("*.part")):
         remove_tree(part)
 
 
 def _others(run: Path) -> list[Unreached]:
-    known = {RUN, SCORES, LOCK, _VERDICTS, "units"}
+    known = {RUN, SCORES, LOCK, _VERDICTS, _REPORT, "units"}
     return [
         Unreached(path, "a file in the run's folder that proact did not make there")
         for path in sorted(run.iterdir())

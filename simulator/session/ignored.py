@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["IGNORED", "hide", "is_hidden", "unhide"]
+__all__ = ["IGNORED", "hide", "hide_file", "is_hidden", "unhide"]
 
 IGNORED = ".gitignore"
 _ALL = b"# Written by proact: a recording is private until you decide otherwise. Remove this file to commit it.\n*\n"
@@ -18,6 +18,21 @@ def hide(folder: Path) -> None:
     """
     with suppress(OSError), (folder / IGNORED).open("xb") as stream:
         stream.write(_ALL)
+
+
+def hide_file(file: Path) -> bool:
+    """Have git leave out one file, in a folder that may hold others; whether it does now. Of a ``.gitignore`` that
+    somebody else wrote nothing is changed: it may name the file already.
+    """
+    if is_hidden(file.parent):
+        return True
+    line = f"/{file.name}"
+    ignored = file.parent / IGNORED
+    with suppress(OSError, UnicodeDecodeError):
+        if not ignored.exists():
+            ignored.write_text(f"# Written by proact: a report of a private recording.\n{line}\n", encoding="utf-8")
+        return line in ignored.read_text(encoding="utf-8").splitlines()
+    return False
 
 
 def is_hidden(folder: Path) -> bool:
