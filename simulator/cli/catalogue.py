@@ -201,6 +201,12 @@ def _sources() -> Mapping[str, str]:
     return {format.name: format.about for format in FORMATS.values()}
 
 
+def _presets() -> Mapping[str, str]:
+    from simulator.sweep.named import about
+
+    return about()
+
+
 KINDS: dict[str, tuple[str, Callable[[], list[Item]]]] = {
     "agents": ("--agent", _registered(_agents)),
     "memories": ("--memory", _registered(_memories)),
@@ -214,6 +220,7 @@ KINDS: dict[str, tuple[str, Callable[[], list[Item]]]] = {
     "protocols": ("--protocol", _words(_protocols)),
     "gates": ("--gate", _words(_gates)),
     "intentions": ("in scenario files", _words(_intentions)),
+    "presets": ("sweep", _words(_presets)),
 }
 """By kind: where its names are written, and how to list them."""
 
