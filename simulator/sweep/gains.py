@@ -1,0 +1,73 @@
+"""How far a cell is from the study's baseline, all else the same: what hatches a heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from scorers.headlines import OF_THE_TRUTH
+from scorers.statistics.clusters import Clusters
+from scorers.statistics.interval import Interval, rounded
+from scorers.statistics.paired import differences
+from simulator.sweep.pooling import both, pairs
+from simulator.sweep.ranking import Group, usable
+from simulator.sweep.reading import CellRuns, Results
+
+__all__ = ["MOST", "gains"]
+
+MOST = 500
+"""Pairs of cell and metric: each takes resamples of its own. The leading metrics come first."""
+
+
+def gains(results: Results, grouped: Sequence[Group], metrics: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
+    """By cell id and metric, the difference to the cell that has the baseline's values: ``value``, ``low``, ``high``.
+
+    Paired over the sessions and seeds of both. The baseline's own cells have none, nor have cells of another group than
+    theirs, nor what is past ``MOST``.
+
+    Args:
+        results: of the sweep.
+        grouped: cells that may be held against each other.
+        metrics: of which, the leading ones first.
+    """
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    baseline = results.study.baseline
+    if not baseline:
+        return found
+    wanted = [m for m in metrics if m not in OF_THE_TRUTH and m in results.like]
+    n_cells = sum(len(group.cells) for group in grouped)
+    wanted = wanted[: MOST // n_cells] if n_cells else []
+    for group in grouped:
+        at = {tuple(cell.values.items()): cell for cell in group.cells}
+        for cell in group.cells:
+            base = at.get(tuple({**cell.values, **{a: v for a, v in baseline.items() if a in cell.values}}.items()))
+            if base is not None and base is not cell and wanted:
+                found |= {(cell.id, name): gain for name, gain in _between(results, base, cell, wanted).items()}
+    return found
+
+
+def _between(results: Results, base: CellRuns, cell: CellRuns, metrics: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The differences of two cells, by metric; those of one table of units are resampled together."""
+    rows, others = pairs(base, cell)
+    by_units: dict[tuple[tuple[int, ...], tuple[int, ...]], list[str]] = {}
+    for metric in metrics:
+        table = results.like[metric].table
+        if table in base.tables and table in cell.tables:
+            a, b = usable(base, rows, cell, others, table)
+            if len(a):
+                by_units.setdefault((tuple(a.tolist()), tuple(b.tolist())), []).append(metric)
+    found: dict[str, dict[str, Any]] = {}
+    for (left, right), some in by_units.items():
+        a, b = np.array(left, np.int64), np.array(right, np.int64)
+        clusters = Clusters.group([base.units[i].cluster for i in left])
+        sums = [both(results.like[m], base, a, cell, b) for m in some]
+        for d in differences([x for x, _ in sums], [y for _, y in sums], clusters):
+            if d.difference is None:
+                continue
+            value = rounded(d.difference)
+            ends = d.interval.holding(value) if isinstance(d.interval, Interval) else None
+            low, high = (None, None) if ends is None else (ends.low, ends.high)
+            found[d.metric] = {"value": value, "low": low, "high": high}
+    return found
