@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shlex
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
-from types import FrameType
 from typing import Any
 
 import anyio
 
 from simulator.cli.failing import Failing
+from simulator.cli.interrupting import listening
 from simulator.cli.options import ModelOptions, Options
 from simulator.cli.progress import Progress
 from simulator.cli.show import ScoreTable, invalid
@@ -61,7 +58,7 @@ async def _run(scenarios: Sequence[Path], options: Options, memories: Sequence[s
         maker.make(seed=0, intentions=(), utc_anchor_ns=0, **known)  # any calendar will do to try it
     hear = [maker.wants_embedder for maker in makers]
     deaf = [memory for memory, hears in zip(memories, hear, strict=True) if any(hear) and not hears]
-    with _listening(interrupt, voice.tell):
+    with listening(partial(_asked_to_end, interrupt), voice.tell):
         for memory, maker in zip(memories, makers, strict=True):
             if not interrupt.asked:
                 name = maker.name if maker.name not in runs else memory
@@ -90,45 +87,12 @@ async def _one(scenarios: Sequence[Path], options: Options, memory: str, model: 
                           interrupt=interrupt)  # fmt: skip
 
 
-@contextmanager
-def _listening(interrupt: Interrupt, tell: Callable[[str], None]) -> Iterator[None]:
-    """Ctrl-C: the first lets what is in flight come to its end and saves, the second stops. Heard and answered at once,
-    also while an inline agent keeps the event loop from turning.
-    """
-    said = SimpleQueue[str | None]()  # a signal handler may put into it, and may not print
-
-    def heard(number: int, frame: FrameType | None) -> None:
-        if interrupt.asked:
-            raise KeyboardInterrupt
-        interrupt.asked = True
-        said.put("interrupted; waiting for the decision in flight; once more ends it")
-
-    def speak() -> None:
-        while (sentence := said.get()) is not None:
-            tell(sentence)
-
-    if threading.current_thread() is not threading.main_thread():  # only there can signals be heard
-        yield
-        return
-    speaker = threading.Thread(target=speak, name="proact-interrupt", daemon=True)
-    speaker.start()
-    before = {number: signal.signal(number, heard) for number in _heard()}
-    try:
-        yield
-    finally:
-        said.put(None)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        speaker.join()
-
-
-def _heard() -> list[signal.Signals]:
-    """The signals that end a run: also that of a terminal which was closed, unless somebody (nohup) ignores it."""
-    found = [signal.SIGINT, signal.SIGTERM]
-    closed = getattr(signal, "SIGHUP", None)  # Windows has none
-    if closed is not None and signal.getsignal(closed) is not signal.SIG_IGN:
-        found.append(closed)
-    return found
+def _asked_to_end(interrupt: Interrupt) -> str:
+    """The first Ctrl-C lets what is in flight come to its end and saves, the second stops."""
+    if interrupt.asked:
+        raise KeyboardInterrupt
+    interrupt.asked = True
+    return "interrupted; waiting for the decision in flight; once more ends it"
 
 
 def _tell(runs: dict[str, Played], options: Options, voice: Voice) -> int:

@@ -1,14 +1,14 @@
-"""``proact sweep``: one question put to many runs. ``memories``: what is this memory worth?"""
+"""``proact sweep``: one question put to many runs, as a study file says. ``memories``: what is this memory worth?"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
 from simulator.cli.options import ModelOptions
-from simulator.cli.parameters import AsJson
+from simulator.cli.parameters import AsJson, option, switch
 from simulator.core.errors import UsageError
 
 __all__ = ["sweep"]
@@ -16,6 +16,51 @@ __all__ = ["sweep"]
 sweep = App(name="sweep", help="Put one question to many runs.")
 
 _BUNDLED = ("coding_error", "desktop", "document", "nothing", "shopping", "spreadsheet", "tab_search", "translation")
+
+
+@sweep.default
+def study(
+    what: Annotated[str | None, option("A study file (.yaml, .toml), or a preset; none: list the presets.")] = None,
+    /,
+    *,
+    out: Annotated[Path | None, option("The sweep's folder; default runs/sweep-NAME-HASH.")] = None,
+    sessions: Annotated[
+        list[Path] | None,
+        Parameter(help="Play these instead of the study's own; may be given several times.", negative=""),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        Parameter(name="--set", help="Values of an axis, over those of the file: memory=none,rag.", negative=""),
+    ] = None,
+    workers: Annotated[int | None, option("Units side by side; default: a process for each CPU.")] = None,
+    engine: Annotated[Literal["processes", "inline", "ray"], option("Where units are played.")] = "processes",
+    ray_address: Annotated[str | None, option("Of a Ray cluster, or auto; default: one is started here.")] = None,
+    ship: Annotated[bool, switch("For Ray machines that do not see this one's files: send sessions along.")] = False,
+    dry_run: Annotated[bool, switch("Say what would be played, and what it would take; play nothing.")] = False,
+    measured_beside: Annotated[bool, switch("Measured units may run beside others; they are marked.")] = False,
+    fail_if: Annotated[
+        list[str] | None,
+        Parameter(help="Exit with 4 if a cell has such a figure: F1_rt<0.6; several times.", negative=""),
+    ] = None,
+    fail_on_modelled: Annotated[bool, switch("Gates may look at latencies that were modelled.")] = False,
+    again: Annotated[bool, switch("Play all units anew, also those that are there.")] = False,
+    model: ModelOptions | None = None,
+    json: AsJson = False,
+) -> int:
+    """Play a study: each agent with each memory, rule and seed over the same sessions, and summarise it.
+
+    The same command again plays only what is missing, or what was made of inputs that have changed since. The first
+    Ctrl-C lets units in flight end, the second stops.
+    """
+    from simulator.cli.sweep_study import Options, list_presets, play_study, tell_plan  # imported when it is called
+
+    if what is None:
+        return list_presets(as_json=json)
+    options = Options(
+        what, out, sessions or [], set_ or [], workers, engine, ray_address, ship, measured_beside, fail_if or [],
+        fail_on_modelled, again, model or ModelOptions(), json,
+    )  # fmt: skip
+    return tell_plan(options) if dry_run else play_study(options)
 
 
 @sweep.command

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from simulator.core.types import SECOND
+from simulator.endpoint.prices import Price
 from simulator.endpoint.types import ModelChoice
 from simulator.sweep.data import Session
 from simulator.sweep.planning import CellFacts, Plan
@@ -60,14 +61,14 @@ class Estimate:
         return asdict(self)
 
 
-def estimate(plan: Plan, workers: int, seeds: int, prices: Mapping[str, Any] | None = None) -> Estimate:
+def estimate(plan: Plan, workers: int, seeds: int, prices: Mapping[str, Price] | None = None) -> Estimate:
     """What is to be played of a plan that was looked at.
 
     Args:
         plan: the plan.
         workers: how many units run side by side.
         seeds: of the study.
-        prices: USD of a token by kind and model, where they are known; see ``_cost``.
+        prices: by model, where they are known.
     """
     decisions: int | None = 0
     calls: int | None = 0
@@ -116,5 +117,7 @@ def _decisions(facts: CellFacts, session: Session) -> int:
     return max(1, session.end_ns // max(apart, SECOND // 1000))
 
 
-def _price(model: ModelChoice | None, prices: Mapping[str, Any]) -> tuple[float, float] | None:
-    return prices.get(model.model or "") if model is not None else None
+def _price(model: ModelChoice | None, prices: Mapping[str, Price]) -> tuple[float, float] | None:
+    """Of one token in and out; None where nobody said."""
+    price = prices.get(model.model or "") if model is not None else None
+    return None if price is None else (price.tokens_in / 1e6, price.tokens_out / 1e6)

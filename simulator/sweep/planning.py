@@ -151,7 +151,8 @@ class Plan:
                     facts.marked, 0, inputs)  # fmt: skip
 
 
-def facts_of(cells: Sequence[Cell], sets: Mapping[str, DataSet], where: Path, *, beside: bool) -> tuple[CellFacts, ...]:
+def facts_of(cells: Sequence[Cell], sets: Mapping[str, DataSet], where: Path, *, beside: bool, dry: bool = False
+             ) -> tuple[CellFacts, ...]:  # fmt: skip
     """Try each cell on the first session of its data set; nothing is played.
 
     Args:
@@ -159,11 +160,12 @@ def facts_of(cells: Sequence[Cell], sets: Mapping[str, DataSet], where: Path, *,
         sets: data sets by name.
         where: the study's file, for messages.
         beside: measured cells may run beside others, and are marked.
+        dry: make no agent and no memory: what they need (a server, a key) need not be there.
 
     Raises:
         InputError: a cell that cannot be played, with the reason.
     """
-    tried: set[tuple[str, str]] = set()
+    tried: set[tuple[str, str]] | None = None if dry else set()
 
     async def work() -> tuple[CellFacts, ...]:
         return tuple([await _facts(cell, sets[cell.data], where, tried, beside=beside) for cell in cells])
@@ -171,7 +173,9 @@ def facts_of(cells: Sequence[Cell], sets: Mapping[str, DataSet], where: Path, *,
     return anyio.run(work)
 
 
-async def _facts(cell: Cell, data: DataSet, where: Path, tried: set[tuple[str, str]], *, beside: bool) -> CellFacts:
+async def _facts(
+    cell: Cell, data: DataSet, where: Path, tried: set[tuple[str, str]] | None, *, beside: bool
+) -> CellFacts:
     name = f"cell {cell.name}"
     try:
         rate = rate_of(cell)
@@ -189,11 +193,12 @@ async def _facts(cell: Cell, data: DataSet, where: Path, tried: set[tuple[str, s
         return _unknown(cell)
     try:
         plan = await unit_plan(cell, 0, _stand_in(data.first), _others(data.first, cell))
-        _try(plan, cell, tried)
+        if tried is not None:
+            _try(plan, cell, tried)
     except UsageError as error:
         if isinstance(error, InputError) and error.where != str(data.first.where):
             raise
-        raise InputError(where, f"{error} (or leave it out under exclude)", field=name) from error
+        raise InputError(where, str(error), field=name) from error
     return _known(cell, plan, beside=beside)
 
 

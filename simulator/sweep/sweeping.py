@@ -174,7 +174,7 @@ def plan_of(study: Study, asked: Asked, *, dry: bool = False, watcher: Watcher |
     used = list(dict.fromkeys(cell.data for cell in study.grid.cells))
     tell = (watcher or Watcher()).tell
     sets = data_sets(study.file, study.where, used, study.folder, dry=dry, sessions=asked.sessions, tell=tell)
-    facts = facts_of(study.grid.cells, sets, study.where, beside=asked.beside)
+    facts = facts_of(study.grid.cells, sets, study.where, beside=asked.beside, dry=dry)
     runs = runs_of(study.grid.cells, study.file.all_seeds)
     return Plan(study.folder.absolute(), study.grid.cells, facts, sets, runs)
 
