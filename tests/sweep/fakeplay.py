@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -11,9 +12,11 @@ from pathlib import Path
 
 from simulator.core.errors import UsageError
 from simulator.core.types import MS
+from simulator.endpoint.limit import Limit
 from simulator.sweep.types import Cell, Done, Needs, Task
-from simulator.timing.clock import real_ns, rest
+from simulator.timing.clock import pause, real_ns, rest
 
+SERVER = "http://models.example/v1"
 CELL = Cell((("agent", "prior"),), {}, "default")
 
 
@@ -53,3 +56,21 @@ def play(task: Task) -> Done:
     with file.open("a") as log:
         log.write(f"{begun} {real_ns()}\n")
     return Done(task.run, task.key, seconds=0.0, tally={"pid": os.getpid()})
+
+
+def ask(task: Task) -> Done:
+    """``NAME[:die]``: one call to a server that bears one at a time; when it had its place stands in ``NAME``."""
+
+    async def call() -> None:
+        limit = Limit(1, SERVER)
+        await limit.enter()
+        begun = real_ns()
+        await pause(20 * MS)
+        if task.key.endswith(":die") and not (task.sweep / "died").exists():
+            (task.sweep / "died").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        (task.sweep / task.key.partition(":")[0]).write_text(f"{os.getpid()} {begun} {real_ns()}")
+        limit.leave()
+
+    asyncio.run(call())
+    return Done(task.run, task.key)

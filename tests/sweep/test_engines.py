@@ -16,7 +16,7 @@ from simulator.sweep.engines import Inline, engine_of
 from simulator.sweep.processes import Processes
 from simulator.sweep.types import Done, Engine, Needs, Stop, Task
 from simulator.timing.clock import rest
-from tests.sweep.fakeplay import task, tasks
+from tests.sweep.fakeplay import SERVER, task, tasks
 
 PLAY = "tests.sweep.fakeplay:play"
 
@@ -93,6 +93,14 @@ def test_measured_tasks_run_beside_nothing(tmp_path: Path) -> None:
     at = {i: spans(tmp_path, f"t{i}") for i in range(9)}
     for i in (0, 3, 6):
         assert not [k for k in at if k != i and at[k][0] < at[i][1] and at[i][0] < at[k][1]]
+
+
+def test_workers_share_the_places_of_a_server_also_when_one_is_killed_on_its_place(tmp_path: Path) -> None:
+    made = [task(tmp_path, f"t{i}:die" if i == 3 else f"t{i}", Needs(SERVER)) for i in range(8)]
+    ended = run(Processes(2, "tests.sweep.fakeplay:ask"), iter(made))
+    assert [d.kind for d in ended] == ["done"] * 8
+    at = sorted(spans(tmp_path, f"t{i}") for i in range(8))
+    assert all(earlier[1] <= later[0] for earlier, later in pairwise(at))
 
 
 def test_a_task_whose_worker_is_killed_is_tried_once_more_by_another(tmp_path: Path) -> None:

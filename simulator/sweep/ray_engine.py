@@ -1,0 +1,314 @@
+"""Workers on Ray: the same tasks by the same function, here or on a cluster (extra ``ray``).
+
+A Ray that is started here is for this sweep alone: it listens on the loopback address only, asks for a token that
+nobody else has, keeps its files in a folder of its own, and is gone with the sweep. It reports nothing to anybody. A
+cluster that is there already is joined and left as it was.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+import os
+import shutil
+import signal
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+from simulator.core.errors import ProactError, UsageError, quote
+from simulator.core.extras import install_extra
+from simulator.core.operators import operators
+from simulator.endpoint.limit import share
+from simulator.sweep.engines import PLAY, Ended, drive, function, played
+from simulator.sweep.types import Done, Stop, Task
+
+__all__ = ["OnRay", "PlacesBook"]
+
+_ON_MANY_MACHINES = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""The variable that, on every system, decides between all addresses of a machine and the loopback one."""
+
+_LOOK_S = 0.1
+_STILLBORN = 3
+_STORE = 128 << 20
+"""Bytes of memory for what workers are sent: little, unless sessions are shipped, and then Ray goes on on disk."""
+
+
+class OnRay:
+    """Plays on Ray.
+
+    Args:
+        workers: how many at most, one CPU each.
+        play: ``module:function`` that plays a task.
+        address: of a cluster, or ``auto``; None starts one here, or takes the one that this process has joined.
+        ship: see ``simulator.sweep.shipping``.
+
+    Raises:
+        UsageError: Ray is not installed.
+    """
+
+    def __init__(self, workers: int, play: str = PLAY, *, address: str | None = None, ship: bool = False) -> None:
+        self._workers, self._play, self._address, self._ship = workers, play, address, ship
+        if importlib.util.find_spec("ray") is None:
+            raise UsageError(f"--engine ray needs Ray: {install_extra('ray')}")
+
+    def run(self, tasks: Iterable[Task | None], done: Callable[[Done], None], stop: Stop) -> None:
+        """See ``Engine``.
+
+        Raises:
+            UsageError: no cluster can be joined.
+            ProactError: workers end as soon as they are started.
+        """
+        with _joined(self._address, self._workers) as n:
+            drive(_Pool(n, self._play, ship=self._ship), tasks, done, stop)
+
+
+def _ray() -> Any:
+    """The library, when something is to be played with it: it takes a third of a second."""
+    import ray
+
+    return ray
+
+
+def _reread() -> None:
+    """Have Ray read its variables again: it does so once, when it is imported, and that may have been long ago."""
+    with suppress(ImportError, AttributeError):  # another version: then what holds is what held at its import
+        _raylet: Any = importlib.import_module("ray._raylet")
+        constants: Any = importlib.import_module("ray._private.ray_constants")
+        constants.ENABLE_RAY_CLUSTER = constants.env_bool(_ON_MANY_MACHINES, not constants.IS_WINDOWS_OR_OSX)
+        _raylet.Config.initialize("")
+        _raylet.AuthenticationTokenLoader.instance().reset_cache()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Ray from telling of dead workers, with addresses, on the output that is ours (the sweep tells it itself),
+    and from starting what counts its users: that asks the cloud for metadata even where it is told not to count.
+    """
+    from ray._private import node, worker
+
+    with patch.object(worker, "print_to_stdstream", _nothing), patch.object(node.Node, "start_api_server", _nothing):
+        yield
+
+
+def _nothing(*given: Any, **named: Any) -> None:
+    """In place of a function of Ray."""
+
+
+# ------------------------------------------------------------------ the cluster
+
+
+@contextmanager
+def _joined(address: str | None, workers: int) -> Iterator[int]:
+    """Be part of a cluster; how many workers it has room for."""
+    with ExitStack() as at_the_end:
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        ray = _ray()
+        if not ray.is_initialized():
+            at_the_end.callback(_reread)
+            at_the_end.enter_context(_environment(_own_environment() if address is None else {}))
+            at_the_end.enter_context(_quiet())
+            _reread()
+            options: dict[str, Any] = {"address": address}
+            if address is None:
+                folder = tempfile.mkdtemp(prefix="proact-ray-")
+                at_the_end.callback(shutil.rmtree, folder, ignore_errors=True)
+                options = {"num_cpus": workers, "num_gpus": 0, "include_dashboard": False, "_temp_dir": folder,
+                           "object_store_memory": _STORE}  # fmt: skip
+            at_the_end.callback(ray.shutdown)
+            _begin(ray, options)
+        else:
+            at_the_end.enter_context(_quiet())
+        n = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        if n < workers:
+            operators().warning("the Ray cluster has fewer CPUs than workers were asked for", cpus=n, workers=workers)
+        yield min(n, workers)
+
+
+def _begin(ray: Any, options: dict[str, Any]) -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        ray.init(**options, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        where = "here" if options.get("address") is None else f"at {quote(options['address'])}"
+        raise UsageError(
+            f"no Ray {where} ({type(error).__name__}); is it running, and is its version this one?"
+        ) from None
+    finally:
+        with suppress(ValueError):  # not the main thread: nothing was changed
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _own_environment() -> dict[str, str]:
+    return {
+        _ON_MANY_MACHINES: "0",
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": os.urandom(32).hex(),  # a secret: no seed may give it away
+    }
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    """Variables as Ray reads them, and as they were afterwards."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+# ------------------------------------------------------------------ on the cluster's machines
+
+
+class PlacesBook:
+    """An actor: who has places at which server. A worker that is gone is struck out by the sweep, which notices."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, Counter[int]] = {}
+
+    def take(self, server: str, most: int, worker: int) -> bool:
+        """Take a place if fewer than ``most`` are taken."""
+        taken = self._taken.setdefault(server, Counter())
+        if taken.total() >= most:
+            return False
+        taken[worker] += 1
+        return True
+
+    def leave(self, server: str, worker: int) -> None:
+        """Give one back."""
+        self._taken[server][worker] -= 1
+
+    def drop(self, worker: int) -> None:
+        """Give all back that a worker has."""
+        for taken in self._taken.values():
+            del taken[worker]
+
+
+class _Places:
+    """See ``simulator.endpoint.limit.Places``."""
+
+    def __init__(self, book: Any, server: str, worker: int) -> None:
+        self._book, self._server, self._worker = book, server, worker
+
+    async def take(self, most: int) -> bool:
+        taken: bool = await self._book.take.remote(self._server, most, self._worker)
+        return taken
+
+    def leave(self) -> None:
+        self._book.leave.remote(self._server, self._worker)
+
+
+class _Player:
+    """An actor: a worker, warm for the whole sweep."""
+
+    def __init__(self, play: str, number: int) -> None:
+        self._play, self._number = function(play), number
+
+    def ready(self) -> bool:
+        """Whether it has started: it has, if this is answered."""
+        return True
+
+    def play(self, task: Task, book: Any = None) -> Done:
+        """How a task ended; ``book``: the actor of places, for one that asks a server."""
+        share(None if book is None else lambda server, most: _Places(book, server, self._number))
+        return played(self._play, task)
+
+
+# ------------------------------------------------------------------ here
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    """An actor as seen from here: what it answers when it has started, and what it was asked then."""
+
+    actor: Any
+    number: int
+    ready: Any
+    task: Task | None = None
+    asked: Any = None
+
+
+class _Pool:
+    """See ``engines.Pool``."""
+
+    def __init__(self, most: int, play: str, *, ship: bool) -> None:
+        self._ray, self._most, self._play, self._ship = _ray(), most, play, ship
+        self._player = self._ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(_Player)
+        self._workers: list[_Worker] = []
+        self._book: Any = None
+        self._n_started = self._n_stillborn = 0
+
+    def has_room(self) -> bool:
+        return len(self._workers) < self._most or any(w.task is None for w in self._workers)
+
+    def give(self, task: Task) -> None:
+        worker = next((w for w in self._workers if w.task is None), None) or self._start()
+        worker.task = task
+        if worker.ready is None:
+            self._ask(worker, task)
+
+    def _ask(self, worker: _Worker, task: Task) -> None:
+        """Have it play; one that is still starting is asked later, so that a death tells what it is the fault of."""
+        if task.needs.endpoint is not None and self._book is None:
+            self._book = self._ray.remote(num_cpus=0)(PlacesBook).remote()
+        worker.asked = worker.actor.play.remote(task, None if task.needs.endpoint is None else self._book)
+
+    def _start(self) -> _Worker:
+        self._n_started += 1
+        actor = self._player.remote(self._play, self._n_started)
+        worker = _Worker(actor, self._n_started, actor.ready.remote())
+        self._workers.append(worker)
+        return worker
+
+    def wait(self) -> Sequence[Ended]:
+        by_ref = {ref: w for w in self._workers if (ref := w.ready or w.asked) is not None}
+        refs = list(by_ref)
+        self._ray.wait(refs, num_returns=1, timeout=_LOOK_S)
+        known, _ = self._ray.wait(refs, num_returns=len(refs), timeout=0)
+        return [ended for ref in known for ended in self._note(by_ref[ref], ref)]
+
+    def _note(self, worker: _Worker, ref: Any) -> list[Ended]:
+        task, errors = worker.task, self._ray.exceptions
+        try:
+            said = self._ray.get(ref)
+        except errors.RayTaskError as error:  # it lives, and what it said cannot be read
+            assert task is not None
+            said = Done(task.run, task.key, f"a fault of proact's own: {type(error.cause).__name__}", "erred")
+        except errors.RayError:
+            begun = worker.ready is None
+            self._bury(worker, begun=begun)
+            return [] if task is None else [Ended(task, None, begun=begun)]
+        if worker.ready is not None:
+            worker.ready, self._n_stillborn = None, 0
+            if task is not None:
+                self._ask(worker, task)
+            return []
+        worker.task = worker.asked = None
+        assert task is not None
+        return [Ended(task, said)]
+
+    def _bury(self, worker: _Worker, *, begun: bool) -> None:
+        self._workers.remove(worker)
+        if self._book is not None:
+            self._book.drop.remote(worker.number)
+        self._n_stillborn += not begun
+        if self._n_stillborn >= _STILLBORN:
+            raise ProactError("Ray's workers end as soon as they are started: is proact installed on its machines?")
+
+    def close(self, *, now: bool) -> None:
+        # A worker that has nothing to do loses nothing; one that has is to be stopped.
+        for actor in [w.actor for w in self._workers] + ([] if self._book is None else [self._book]):
+            self._ray.kill(actor)
+        self._workers.clear()
+        self._book = None
