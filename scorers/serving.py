@@ -24,7 +24,7 @@ from simulator.core.types import HOUR, MS, SECOND
 from simulator.runs.records import Ints, Kind, RunLog
 from simulator.session.truth import Span, active_spans
 
-__all__ = ["Serving"]
+__all__ = ["USAGE_COLUMNS", "Serving"]
 
 P99_NEEDS = samples_needed(99, 0.99)
 """Samples that show a p99 with 99 % confidence (459); fewer give "n too small"."""
@@ -46,6 +46,8 @@ _KEEPS_UP = (
 )
 
 
+USAGE_COLUMNS = ("hours", "reports", *(f"tokens_{kind}" for kind in TOKENS), "images")
+"""What the table ``usage`` of a unit's parts holds."""
 _NOT_POOLED = {
     **{f"{name}@max": "the greatest of a sample: resamples cannot exceed it" for name in _LATENCIES},
     "keeps_up": "a verdict",
@@ -251,7 +253,7 @@ def _pooled_cost(tallies: Sequence[Load]) -> list[Pooled]:
     kinds = (*(f"tokens_{kind}" for kind in TOKENS), "images")
     used = [[t.usage[kind.removeprefix("tokens_")] for kind in kinds] for t in tallies]
     rows = [[t.active_ns / HOUR, t.usage["reports"], *row] for t, row in zip(tallies, used, strict=True)]
-    made = Sums("usage", ("hours", "reports", *kinds), rows)
+    made = Sums("usage", USAGE_COLUMNS, rows)
     found = [made.metric(f"cost@{kind}", _an_hour(kind)) for kind in kinds]
     if all(t.cost_unknown is None for t in tallies):
         made = Sums("cost", ("money", "hours"), [[t.cost or 0.0, t.active_ns / HOUR] for t in tallies])

@@ -51,7 +51,13 @@ class Difference:
 
 
 def differences(
-    first: Sequence[Pooled], second: Sequence[Pooled], clusters: Clusters, seed: int = 0, resamples: int = RESAMPLES
+    first: Sequence[Pooled],
+    second: Sequence[Pooled],
+    clusters: Clusters,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    *,
+    only_tests: bool = False,
 ) -> list[Difference]:
     """Compare metric by metric.
 
@@ -61,9 +67,10 @@ def differences(
         clusters: of those units.
         seed: of resamples and swaps; the same for all metrics.
         resamples: how many, and as many swaps where there are too many ways to go through all.
+        only_tests: leave out intervals and what is detectable, where only p is asked for.
     """
     n = len(clusters)
-    weights = drawn(n, seed, resamples) if n > 1 else np.ones((1, n))
+    weights = drawn(n, seed, resamples) if n > 1 and not only_tests else np.ones((1, n))
     swaps, exact = flips(n, seed, resamples) if n >= ENOUGH else (np.zeros((1, n)), False)
     made = {}
     for (a, b), metrics in tables(clusters, first, second):
@@ -80,6 +87,8 @@ def differences(
                 name, figures, drawn_b[name] - drawn_a[name], rest, swapped_b[name] - swapped_a[name],
                 np.stack([m.formula(a), m.formula(b)]), exact, int((a != b).any(axis=1).sum()), clusters,
             )  # fmt: skip
+            if only_tests:
+                made[name] = replace(made[name], interval="not asked for", detectable=None)
     return [made[m.metric] for m in first]
 
 

@@ -89,7 +89,7 @@ class Quantile:
 
     def read(self, parts: Sequence[Sequence[float]]) -> tuple[Floats, Formula]:
         """Cumulative columns over the bins that these sessions use."""
-        listed = [np.array(row, np.int64).reshape(-1, 2) for row in parts]
+        listed = [np.asarray(row, np.int64).reshape(-1, 2) for row in parts]
         used = np.unique(np.concatenate([np.zeros(0, np.int64), *(row[:, 0] for row in listed)]))
         counts: Floats = np.zeros((len(listed), len(used)))
         for row, table in zip(listed, counts, strict=True):

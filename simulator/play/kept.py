@@ -15,7 +15,7 @@ from simulator.runs import runlog
 from simulator.runs.folder import TWIN, read_run, write_json
 from simulator.runs.unit import LOG, TRUTH, file_digest
 
-__all__ = ["FILE", "keep", "made_of", "read_scores"]
+__all__ = ["FILE", "keep", "made_of", "own_scores", "read_scores"]
 
 FILE = "scores.json"
 SCHEMA = 1
@@ -48,13 +48,35 @@ def read_scores(run: Path) -> dict[str, Any] | None:
     told = read_run(run)
     if told["status"] != "done":
         return None
+    scores = _written(run)
+    return None if scores is None or not _fits(run, told, scores) or _outdated(scores) else scores
+
+
+def own_scores(run: Path, told: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The scores of a run as they were written, whatever its status, if they are of the logs that its ``run.json``
+    names; no log is looked at. None where they are missing, damaged, edited, or of other logs.
+
+    Args:
+        run: its folder.
+        told: its ``run.json``.
+    """
+    scores = _written(run)
+    if scores is None:
+        return None
+    logs = {key: result.get("log_sha256") for key, result in told["units"].items()}
+    fits = all(logs.get(key) in (None, made.get("log")) for key, made in scores["made_of"].items())
+    return scores if fits else None
+
+
+def _written(run: Path) -> dict[str, Any] | None:
+    """What the file holds, unless it is damaged, edited, or of another schema."""
     try:
         scores = json.loads((run / FILE).read_text(encoding="utf-8"))
         if not isinstance(scores, dict) or scores.pop(_DIGEST, None) != _digest(scores):
             return None
     except (OSError, ValueError, RecursionError):  # none, or damaged
         return None
-    return scores if scores["schema"] == SCHEMA and _fits(run, told, scores) and not _outdated(scores) else None
+    return scores if scores["schema"] == SCHEMA else None
 
 
 def _hashes(folder: Path) -> dict[str, str]:
