@@ -21,11 +21,13 @@ from simulator.core.types import SECOND
 from simulator.play.kept import read_scores
 from simulator.runs.folder import read_run, read_unit
 from simulator.runs.gate import Gate
-from simulator.runs.records import Ints, Kind
+from simulator.runs.records import Ints, Kind, LoggedOffer
 from simulator.runs.runlog import flag_names
 from simulator.session.truth import Truth
+from simulator.web.timeline_threads import intent_of, threads
+from simulator.web.timeline_times import seconds_of
 
-__all__ = ["MARKS", "UnitView", "open_unit", "seconds_of"]
+__all__ = ["MARKS", "UnitView", "open_unit"]
 
 MARKS = {
     "on_time": "hit",
@@ -102,6 +104,7 @@ class UnitView:
             "needs": [self._need(t) for t in self.told if t.what == "need"],
             "moments": [self._moment(t) for t in self.told if t.what == "moment"],
             "intents": [_plainly(t) for t in self.told if t.what in ("intent", "prediction", "sample")],
+            "threads": threads(log, self._intent_classes()) if log.header["protocol"] == "trajectory" else [],
         }
 
     def decision(self, seq: int) -> dict[str, Any]:
@@ -161,25 +164,24 @@ class UnitView:
         said = [t for t in self.told if t.what == "offer"]
         offers = self.unit.log.offers()
         classes: Sequence[Told | None] = said if len(said) == len(offers) else [None] * len(offers)
-        out = []
-        for offer, told in zip(offers, classes, strict=True):
-            verdict = None if told is None else told.verdict
-            out.append(
-                {
-                    "id": str(offer.seq) if told is None else told.id,
-                    "seq": offer.seq,
-                    "captured_s": seconds_of(offer.captured_ns),
-                    "arrived_s": seconds_of(offer.actionable_ns),
-                    "intention": offer.intention,
-                    "text": offer.text[:_LONG],
-                    "confidence": offer.confidence,
-                    "class": verdict,
-                    "mark": "offer" if verdict is None else MARKS.get(verdict, verdict),
-                    "need": None if told is None else told.facts["opportunity"],
-                    "error": verdict is not None and verdict not in _FINE,
-                }
-            )
-        return out
+        intents = self._intent_classes()
+        return [
+            _offer(offer, told, intents.get(intent_of(offer.thread, offer.intention, offer.text)))
+            for offer, told in zip(offers, classes, strict=True)
+        ]
+
+    def _intent_classes(self) -> dict[tuple[str, ...], str]:
+        """Of a trajectory, the class of each predicted intent; what was not taken back goes before what was, and what
+        others were counted with before those.
+        """
+        said = [t for t in self.told if t.what == "prediction"]
+        said.sort(key=lambda t: (t.facts["set"] == "retained", t.verdict != "merged"))
+        found = {}
+        for told in said:
+            facts = told.facts
+            names = facts.get("threads") or [facts["thread"]]
+            found.update({intent_of(name, facts["intention"], facts["text"]): told.verdict for name in names})
+        return found
 
     def _need(self, told: Told) -> dict[str, Any]:
         facts = told.facts
@@ -196,6 +198,23 @@ class UnitView:
         asked = near >= 0 and told.verdict != "not_asked"
         return {**_plainly(told), "t_s": seconds_of(t_ns), "positive": told.facts["positive"],
                 "seq": int(log.seq[near]) if asked else None}  # fmt: skip
+
+
+def _offer(offer: LoggedOffer, told: Told | None, intent: str | None) -> dict[str, Any]:
+    verdict = intent if told is None else told.verdict
+    return {
+        "id": str(offer.seq) if told is None else told.id,
+        "seq": offer.seq,
+        "captured_s": seconds_of(offer.captured_ns),
+        "arrived_s": seconds_of(offer.actionable_ns),
+        "intention": offer.intention,
+        "text": offer.text[:_LONG],
+        "confidence": offer.confidence,
+        "class": verdict,
+        "mark": "offer" if verdict is None else MARKS.get(verdict, verdict),
+        "need": None if told is None else told.facts["opportunity"],
+        "error": verdict is not None and verdict not in _FINE,
+    }
 
 
 def open_unit(run: Path, key: str) -> UnitView:
@@ -232,11 +251,6 @@ def _matcher(scores: Mapping[str, Any] | None, notes: list[str]) -> str:
         if given and not given.startswith("category"):
             notes.append(f"The kept scores compare content by {quote(given)}; here it is compared by category.")
     return "category"
-
-
-def seconds_of(ns: int) -> float:
-    """Seconds, to the microsecond."""
-    return round(ns / SECOND, 6)
 
 
 def _seconds(column: Ints) -> list[float]:

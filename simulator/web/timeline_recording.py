@@ -19,7 +19,7 @@ from simulator.privacy.recorded import State
 from simulator.session.reader import Header, Reader
 from simulator.session.scenario import Play, find, plays
 from simulator.session.scenario_file import load
-from simulator.web.timeline_data import seconds_of
+from simulator.web.timeline_times import seconds_of
 
 __all__ = ["Found", "read_recording"]
 

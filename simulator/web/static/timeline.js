@@ -77,10 +77,11 @@ function standing(run) {
   return [];
 }
 
+const brief = (x) => (x !== null && x < 1 ? "<1 ms" : ms(x));
 const SHOWN = { "scheduled_latency@p50": "p50", "scheduled_latency@p95": "p95", false_alarms_per_hour: "false alarms/h", P_rt: "precision", R_rt: "recall" };
 function figures() {
   const run = session.runs[state.chosen], data = run.data;
-  const said = Object.entries(data.figures).map(([name, value]) => [SHOWN[name] ?? name, name.startsWith("scheduled") ? ms(value) : fixed(value, name.endsWith("hour") ? 1 : 2)]);
+  const said = Object.entries(data.figures).map(([name, value]) => [SHOWN[name] ?? name, name.startsWith("scheduled") ? brief(value) : fixed(value, name.endsWith("hour") ? 1 : 2)]);
   const dropped = data.decisions.dropped.reduce((a, b) => a + b, 0);
   said.push(["needs", count(session.truth.needs.length)], ["offers", count(data.offers.length)], ["snapshots dropped", count(data.never_seen ?? dropped)], ["latency", data.header.latency_source ?? "–"], ["gate", plain(data.gate)]);
   put(byId("figures"), said.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));

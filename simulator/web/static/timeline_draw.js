@@ -18,6 +18,9 @@ export const MARKS = {
   true_negative: { shape: "circle", fill: false, colour: "--good", says: "moment: silent, rightly" },
   false_positive: { shape: "down", fill: true, colour: "--bad", says: "moment: help offered, none needed" },
   false_negative: { shape: "cross", fill: false, colour: "--bad", says: "moment: help needed, none offered" },
+  matched: { shape: "up", fill: true, colour: "--good", says: "intent that matched a true one" },
+  extra: { shape: "down", fill: true, colour: "--bad", says: "intent that matched none" },
+  merged: { shape: "dot", fill: true, colour: "--edge", says: "intent, counted with another" },
   not_asked: { shape: "dot", fill: true, colour: "--edge", says: "moment: not asked" },
 };
 const APPS = ["--good", "--bad", "--need", "--late", "--busy", "--edge"];
@@ -76,6 +79,7 @@ export class Drawing {
     this.colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
     const font = getComputedStyle(document.body).fontFamily;
     this.small = `12px ${font}`;
+    this.tiny = `9px ${font}`;
     this.hatch = this.pattern(this.colours["--edge"]);
     this.dropped = this.pattern(this.colours["--bad"]);
   }
@@ -105,6 +109,7 @@ export class Drawing {
     for (const run of session.runs) {
       const moments = run.data.moments.length > 0;
       add(moments ? "moments" : "offers", 34, `${run.letter} ${run.name}`, { run, sub: moments ? "moments" : "offers", first: true });
+      if (run.threads.length) add("intents", Math.min(6, run.threadRows) * 11 + 4, "intents", { run });
       add("busy", 18, "busy / dropped", { run });
       add("latency", 56, "latency", { run, sub: "budget " + (session.period) + " s" });
     }
@@ -307,6 +312,25 @@ export class Drawing {
     for (const m of lane.run.data.moments) {
       if (m.t_s < this.from || m.t_s > this.to) continue;
       mark(this.g, m.class, this.x(m.t_s), middle, 6, this.palette);
+    }
+  }
+
+  // Intents of a trajectory: from the offer that began one until it was taken back.
+  intents(lane) {
+    const g = this.g;
+    for (const one of lane.run.threads) {
+      const to = one.to_s ?? this.session.end;
+      if (to < this.from || one.from_s > this.to || one.row > 5) continue;
+      const left = Math.max(0, this.x(one.from_s)), right = Math.min(this.width, Math.max(left + 2, this.x(to))), y = lane.top + 3 + one.row * 11;
+      g.globalAlpha = 0.35;
+      g.fillStyle = this.colours[one.class === "matched" ? "--good" : one.class === "extra" ? "--bad" : "--busy"];
+      g.fillRect(left, y, right - left, 9);
+      g.globalAlpha = 1;
+      g.fillRect(left, y, 2, 9);
+      if (one.to_s !== null) g.fillRect(right - 2, y, 2, 9);
+      g.font = this.tiny;
+      this.label(plain(`${one.class === "matched" ? "✓ " : one.class === "extra" ? "✕ " : ""}${one.intention}`), left + 5, y + 5, right - left - 8);
+      g.font = this.small;
     }
   }
 

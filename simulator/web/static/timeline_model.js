@@ -37,6 +37,14 @@ export class Lanes {
       if (!this.offersOf.has(offer.seq)) this.offersOf.set(offer.seq, []);
       this.offersOf.get(offer.seq).push(offer);
     }
+    this.threads = data.threads.map((one) => ({ ...one }));
+    const free = [];  // when each row of the lane is free again
+    for (const one of this.threads) {
+      const row = free.findIndex((until) => until <= one.from_s);
+      one.row = row < 0 ? free.length : row;
+      free[one.row] = one.to_s ?? Infinity;
+    }
+    this.threadRows = free.length;
     this.missed = data.needs.filter((need) => need.error);
     this.needOf = new Map(data.needs.map((need) => [need.id, need]));
   }

@@ -86,7 +86,7 @@ export class Panel {
         : `No decision saw the snapshot at ${clock(shot, 1)}; this is the newest one before it.`));
     }
     parts.push(el("p", {}, KINDS[at.kind] ?? ""));
-    parts.push(el("p", {}, `Captured ${clock(at.captured, 3)}, arrived ${clock(at.arrived, 3)}: ${ms((at.arrived - at.released) * 1000)} from release to answer.`,
+    parts.push(el("p", {}, `Captured ${clock(at.captured, 3)}, arrived ${clock(at.arrived, 3)}: ${precise(at.arrived - at.released)} from release to answer.`,
       at.dropped ? ` ${count(at.dropped)} ${at.dropped === 1 ? "snapshot was" : "snapshots were"} never seen before it.` : ""));
     if (at.flags) parts.push(el("p", {}, [at.flags & 1 && "Nothing had changed on the screen (held).", at.flags & 2 && "First decision, cold.", at.flags & 4 && "It ended after the session: it counts as too late."].filter(Boolean).join(" ")));
     for (const offer of this.run.offersOf.get(at.seq) ?? []) {
