@@ -1,7 +1,7 @@
 """A real browser for the pages: `page` fails its test on any console error, failed request or outside request.
 
 Playwright's synchronous calls hold the thread's event loop while they live, so a module that asks for `page` has no
-asynchronous tests of its own.
+asynchronous tests of its own. `page.wait_for_function` takes an expression here.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from simulator.core.types import MS
+from simulator.timing.clock import real_ns
 from simulator.web.place import Place
 from simulator.web.server import Web
 
@@ -114,10 +116,19 @@ def new_page(browser: Any, watched: Watched) -> Iterator[Callable[..., Any]]:
             context.set_default_timeout(5000)
             page = context.new_page()
             watched.watch(page)
+            page.wait_for_function = lambda code, **how: _until(page, code, **how)
             return page
 
         yield make
         assert watched.faults == []
+
+
+def _until(page: Any, code: str, timeout: float = 5000) -> None:
+    """Wait for an expression to hold. Playwright's own way evaluates text in the page, which our policy refuses."""
+    end = real_ns() + int(timeout * MS)
+    while not page.evaluate(f"() => Boolean({code})"):
+        assert real_ns() < end, f"did not come true in {timeout} ms: {code}"
+        page.wait_for_timeout(10)
 
 
 @pytest.fixture
