@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -25,6 +25,7 @@ __all__ = ["routes"]
 T = TypeVar("T")
 HELD = 24  # units and recordings that stay read
 MOST_HITS = 2000
+MOST_BESIDE = 8
 LONGEST_QUERY = 200
 _OF_A_UNIT = ("decisions.jsonl", "truth.json", "feedback.jsonl")
 _OF_A_RUN = ("run.json", "scores.json")
@@ -39,7 +40,8 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
         return answer(await asyncio.to_thread(sheets.units, request.match_info["id"]))
 
     async def timeline(request: web.Request) -> web.Response:
-        return answer(await asyncio.to_thread(sheets.timeline, *_named(request)))
+        beside = request.query.get("with", "").split(",")[:MOST_BESIDE]
+        return answer(await asyncio.to_thread(sheets.timeline, *_named(request), beside))
 
     async def recording(request: web.Request) -> web.Response:
         return answer(await asyncio.to_thread(sheets.recording, *_named(request)))
@@ -72,6 +74,7 @@ class _Sheets:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._views = _Kept[UnitView]()
+        self._drawn = _Kept[tuple[UnitView, dict[str, Any]]]()
         self._recordings = _Kept[Found]()
 
     def units(self, id_: str) -> dict[str, Any]:
@@ -93,13 +96,30 @@ class _Sheets:
         self._views.put((run, key), stamp, made)
         return made
 
-    def timeline(self, id_: str, key: str) -> dict[str, Any]:
-        """A unit's lanes, and which other runs played the same session."""
+    def timeline(self, id_: str, key: str, beside: Sequence[str] = ()) -> dict[str, Any]:
+        """A unit's lanes, those of other runs of the session beside it, and which others there are."""
         view = self.view(id_, key)
         index, runs = index_of(self._place), runs_of(self._place)
         index.rows(runs, budget_s=0.2)
         others = [one for one in index.same_session(runs, view.run, key) if one["id"] != id_]
-        return {"id": id_, **view.as_json(), "others": others}
+        units = {one["id"]: one["unit"] for one in others}
+        more = [self._beside(other, units.get(other, key)) for other in beside if other and other != id_]
+        return {"id": id_, **self._lanes(view), "others": others, "beside": more}
+
+    def _beside(self, id_: str, key: str) -> dict[str, Any]:
+        """The lanes of another run, or why they cannot be shown."""
+        try:
+            return {"id": id_, **self._lanes(self.view(id_, key)), "others": []}
+        except UsageError as error:
+            return {"id": id_, "problem": f"A run beside this one cannot be shown: {error}"}
+
+    def _lanes(self, view: UnitView) -> dict[str, Any]:
+        """A view as JSON, made once."""
+        kept = self._drawn.peek((view.run, view.key))
+        if kept is None or kept[0] is not view:
+            kept = (view, view.as_json())
+            self._drawn.put((view.run, view.key), None, kept)
+        return kept[1]
 
     def recording(self, id_: str, key: str) -> dict[str, Any]:
         """What was on the screen; pictures by id."""

@@ -208,7 +208,7 @@ def _offer(offer: LoggedOffer, told: Told | None, intent: str | None) -> dict[st
         "captured_s": seconds_of(offer.captured_ns),
         "arrived_s": seconds_of(offer.actionable_ns),
         "intention": offer.intention,
-        "text": offer.text[:_LONG],
+        "text": "" if verdict == "held_back" else offer.text[:_LONG],  # thousands of the same, none of which was shown
         "confidence": offer.confidence,
         "class": verdict,
         "mark": "offer" if verdict is None else MARKS.get(verdict, verdict),

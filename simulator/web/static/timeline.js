@@ -11,7 +11,7 @@ const [, , own, unitPart] = location.pathname.split("/");
 let unit = unitPart === undefined ? null : decodeURIComponent(unitPart);
 const state = { t: 0, playing: false, hits: [], hit: -1, selected: null, hover: null, chosen: 0 };
 const link = () => new URLSearchParams(location.hash.slice(1));
-let session = null, drawing = null, frame = null, panel = null, asked = 0, dirty = false;
+let session = null, drawing = null, frame = null, panel = null, dirty = false;
 
 // ---------------------------------------------------------------- asking for a run
 
@@ -24,13 +24,9 @@ async function open() {
     unit = units[0];
     history.replaceState(null, "", `/run/${own}/${encodeURIComponent(unit)}${location.hash}`);
   }
-  const [first, recording] = await Promise.all([ask(`${of(own, unit)}/timeline`), ask(`${of(own, unit)}/recording`)]);
   const wanted = (link().get("runs") ?? "").split(",").filter((id) => /^[0-9a-f]+$/.test(id) && id !== own).slice(0, MOST_RUNS - 1);
-  const problems = [], data = [first];
-  for (const answer of await Promise.allSettled(wanted.map((id) => other(first, id)))) {
-    if (answer.status === "fulfilled") data.push(answer.value);
-    else problems.push(answer.reason.message);
-  }
+  const [first, recording] = await Promise.all([ask(`${of(own, unit)}/timeline?with=${wanted.join(",")}`), ask(`${of(own, unit)}/recording`)]);
+  const problems = first.beside.flatMap((one) => (one.problem ? [one.problem] : [])), data = [first, ...first.beside.filter((one) => !one.problem)];
   session = new Session(recording, data.map((one, i) => new Lanes(one, LETTERS[i])));
   panel = new Panel(byId("tabs"), byId("panel"));
   frame = new Frame(session.recording, { thumb: byId("thumb"), full: byId("full"), note: byId("no-frame"), box: byId("frame") });
@@ -41,7 +37,7 @@ async function open() {
   drawing.view(0, session.end);
   refill([...recording.notes, ...problems]);
   const t = Number.parseFloat(link().get("t"));
-  seek(Number.isFinite(t) ? t : 0, { keep: true });
+  seek(Number.isFinite(t) ? t : 0);
   performance.mark("timeline-open");
 }
 
@@ -141,27 +137,36 @@ function listed() {
 
 // ---------------------------------------------------------------- moving
 
-// Go to an instant. `show`: bring it into view; `keep`: the view stays as it is.
-function seek(t, { show = false, quiet = false } = {}) {
+// Go to an instant; what shows it is brought up to date once a frame. `show`: bring it well into view.
+function seek(t, { show = false } = {}) {
   state.t = Math.min(Math.max(t, 0), session.end);
-  const i = session.shotAt(state.t), run = session.runs[state.chosen];
-  frame.show(i, session.recording ? session.gapAt(state.t) : null);
-  if (!quiet && !state.playing) frame.ahead(i);
-  const span = session.spanAt(state.t), r = session.recording;
+  const span = drawing.to - drawing.from, edge = show ? span * 0.05 : 0;
+  if (state.t < drawing.from + Math.min(edge, drawing.from) || state.t > drawing.to - (drawing.to < session.end ? edge : 0)) {
+    drawing.view(state.t - span * (state.playing ? 0.1 : 0.4), state.t + span * (state.playing ? 0.9 : 0.6));
+    dirty = true;
+  }
+  moved = true;
+  repaint();
+}
+
+let moved = false, told = 0, resting = 0;
+function bringUp() {
+  moved = false;
+  const i = session.shotAt(state.t), run = session.runs[state.chosen], r = session.recording, span = session.spanAt(state.t);
+  frame.show(i, r ? session.gapAt(state.t) : null);
   if (span?.join() !== state.span) {
     state.span = span?.join();
     put(byId("window"), span ? [el("strong", {}, text(span[2] === null ? "unknown app" : r.apps[span[2]], { limit: 80 })), " ", text(span[3] === null ? "" : r.titles[span[3]], { limit: 160 })] : "");
   }
   byId("now").textContent = `${clock(state.t, 1)} / ${clock(session.end)}`;
-  panel.show(session, run, state.t, state.playing ? 200 : 70);
-  const span_ = drawing.to - drawing.from;
-  if (state.t < drawing.from || state.t > drawing.to || (show && (state.t < drawing.from + span_ * 0.05 || state.t > drawing.to - span_ * 0.05))) {
-    drawing.view(state.t - span_ * (state.playing ? 0.1 : 0.4), state.t + span_ * (state.playing ? 0.9 : 0.6));
-    dirty = true;
-  }
-  repaint();
-  clearTimeout(asked);
-  asked = setTimeout(remember, 250);
+  clearTimeout(resting);
+  const now = performance.now();
+  if (now - told > 90) { told = now; panel.show(session, run, state.t); }  // while scrubbing a few times a second
+  resting = setTimeout(() => {
+    panel.show(session, run, state.t, 0);
+    if (!state.playing) frame.ahead(i);
+    remember();
+  }, state.playing ? 400 : 120);
 }
 
 function remember() {
@@ -177,6 +182,7 @@ let painting = 0;
 function repaint() {
   painting ||= requestAnimationFrame(() => {
     painting = 0;
+    if (moved) bringUp();
     if (dirty) { dirty = false; drawing.draw(); }
     drawing.cursor(state.t, state);
   });
@@ -225,7 +231,7 @@ function tick(now) {
   if (!state.playing) return;
   const to = state.t + ((now - before) / 1000) * Number(byId("speed").value);
   before = now;
-  seek(to, { quiet: true });
+  seek(to);
   if (to >= session.end) stop(); else requestAnimationFrame(tick);
 }
 

@@ -42,7 +42,9 @@ export class Panel {
 
   // Show what a run decided about the snapshot at t. The record is asked for once the cursor rests.
   show(session, run, t, rest = 70) {
-    Object.assign(this, { session, run, t, row: run.rowAt(t) });
+    const row = run.rowAt(t), shot = session.shotAt(t);
+    if (rest && this.run === run && this.row === row && this.shot === shot) return;  // it shows that already
+    Object.assign(this, { session, run, t, row, shot });
     clearTimeout(this.timer);
     if (this.row === null) return this.fill();
     const seq = run.data.decisions.seq[this.row];
