@@ -50,10 +50,14 @@ def draw_ablation(summary: Summary, metric: str, file: Path) -> Path:
 
 
 def _axes(summary: Summary) -> tuple[str, str]:
-    """What goes down and what across; empty where nothing is left to vary."""
-    down = next((axis for axis in _ROWS if axis in summary.varying), "")
+    """What goes down and what across; empty where nothing is left to vary.
+
+    Across goes what is studied: the first axis of the baseline that varies.
+    """
+    studied = [axis for axis in summary.varying if axis in summary.baseline]
+    down = next((axis for axis in _ROWS if axis in summary.varying and axis not in studied[:1]), "")
     rest = [axis for axis in summary.varying if axis != down]
-    across = next((axis for axis in _COLUMNS if axis in rest), rest[0] if rest else "")
+    across = next((axis for axis in (*studied, *_COLUMNS) if axis in rest), rest[0] if rest else "")
     rest = [axis for axis in rest if axis != across]
     return down or (rest[0] if rest else ""), across
 

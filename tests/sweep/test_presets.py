@@ -21,7 +21,7 @@ def study(name: str) -> StudyFile:
 
 def test_the_papers_and_ours_are_there() -> None:
     papers = ["paper:fig5", "paper:fig7", "paper:fig9", "paper:table2", "paper:table6", "pira:naive-vs-pirf"]
-    assert [*papers, "clean-vs-noise", "latency-profiles", "memories", "policies", "rates"] == ALL
+    assert [*papers, "clean-vs-noise", "latency-profiles", "memory-ablation", "policies", "rates"] == ALL
     assert find("nothing-such") is None
     assert find("paper-table2") is None  # one name a preset
 
