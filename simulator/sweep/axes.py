@@ -66,12 +66,13 @@ def maker_of(kind: str, spec: str) -> Maker:
 
 
 @cache
-def _parameters(kind: str, spec: str) -> frozenset[str]:
+def _parameters(kind: str, spec: str, *, free: bool = True) -> frozenset[str]:
+    """The parameters of an agent or a memory; ``free``: those that the spec itself does not give."""
     registry: Any = agents if kind == "agent" else memories
     parsed = registry.parse(spec)
     if kind == "memory" and "+" in spec:
         return frozenset()
-    return frozenset(typed(registry.get(parsed.name))) - frozenset(parsed.params)
+    return frozenset(typed(registry.get(parsed.name))) - (frozenset(parsed.params) if free else frozenset())
 
 
 def ensure_axis(name: str, agents_of: Iterable[str], memories_of: Iterable[str]) -> None:
@@ -86,8 +87,8 @@ def ensure_axis(name: str, agents_of: Iterable[str], memories_of: Iterable[str])
         UsageError: with the nearest one.
     """
     known = {"data", *RULES}
-    known |= {parameter for spec in agents_of for parameter in _parameters("agent", spec)}
-    known |= {f"{_OF_MEMORY}{parameter}" for spec in memories_of for parameter in _parameters("memory", spec)}
+    known |= {parameter for spec in agents_of for parameter in _parameters("agent", spec, free=False)}
+    known |= {f"{_OF_MEMORY}{name}" for spec in memories_of for name in _parameters("memory", spec, free=False)}
     if name not in known:
         raise UsageError(f"there is no axis {quote(name)}; {nearest(name, known)}")
 

@@ -77,7 +77,7 @@ def _told(values: Mapping[str, str], varying: Sequence[str]) -> str:
 
 def _axes(study: StudyFile, where: Path, models: dict[str, Any], set_: Mapping[str, Sequence[str]]
           ) -> dict[str, list[str]]:  # fmt: skip
-    """By name the values as typed; data, agent and memory are always there, in front unless the file orders them."""
+    """By name the values as typed; data, agent and memory are always there, and in front."""
     given: dict[str, list[Any]] = {}
     for name, values in study.axes.items():
         given[name] = list(values) if isinstance(values, list) else [values]

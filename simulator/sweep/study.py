@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator
 
 from simulator.core.errors import InputError, nearest
 from simulator.session.scenario_file import read_mapping
@@ -56,6 +56,13 @@ class DataSpec(_Strict):
     noise: NoiseSpec | None = None
 
 
+def _kind_of_data(value: Any) -> str:
+    return "paths" if isinstance(value, list) else "made"
+
+
+Data = Annotated[Annotated[list[Text], Tag("paths")] | Annotated[DataSpec, Tag("made")], Discriminator(_kind_of_data)]
+
+
 class StudyFile(_Strict):
     """A study: every value of every axis with every other, over the same sessions and seeds."""
 
@@ -67,9 +74,7 @@ class StudyFile(_Strict):
     sessions: list[Text] | None = Field(
         None, min_length=1, description="scenarios, sessions, folders of many, relative to this file; default: proact's"
     )
-    data: dict[Text, list[Text] | DataSpec] | None = Field(
-        None, min_length=1, description="several data sets by name: they are an axis"
-    )
+    data: dict[Text, Data] | None = Field(None, min_length=1, description="several data sets by name: they are an axis")
     axes: dict[Text, list[Value] | Value] = Field(
         default_factory=dict,
         description="agent, memory, embedder, model, clock, latency, policy, protocol, gate, window, rate, "
@@ -149,10 +154,10 @@ _MODELS: Mapping[str, type[BaseModel]] = {"generate": GenerateSpec, "noise": Noi
 
 def _sentence(error: ValidationError, where: Path) -> InputError:
     """The first fault, named as one would find it in the file; the branches of a union are no places."""
-    fault = max(error.errors(include_url=False), key=lambda e: (e["type"] == "extra_forbidden", len(e["loc"])))
-    if not any(e["type"] == "extra_forbidden" for e in error.errors(include_url=False)):
-        fault = error.errors(include_url=False)[0]
-    places = [p for p in fault["loc"] if isinstance(p, int) or not _is_branch(p)]
+    faults = error.errors(include_url=False)
+    fault = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
+    loc = [p for i, p in enumerate(fault["loc"]) if not (p in ("paths", "made") and i == 2)]  # which kind of data set
+    places = [p for p in loc if isinstance(p, int) or not _is_branch(p)]
     field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in places).lstrip(".") or None
     value = fault.get("input")
     if fault["type"] == "extra_forbidden":
@@ -168,7 +173,7 @@ def _sentence(error: ValidationError, where: Path) -> InputError:
 
 
 def _is_branch(place: str) -> bool:
-    return place in ("str", "int", "float", "bool", "DataSpec") or "[" in place
+    return place in ("str", "int", "float", "bool") or "[" in place
 
 
 def json_schema() -> dict[str, Any]:
