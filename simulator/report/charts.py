@@ -170,8 +170,9 @@ def heat(rows: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[C
         for j, cell in enumerate(cells[i]):
             x = left + wide * j
             if cell is None or cell.value is None:
-                canvas.add("rect", x=x + 1, y=y + 1, width=wide - 2, height=high - 2, of="heat-none")
-                said = "not played" if cell is None else clean(cell.note or "no figure", 22)
+                note = "not played" if cell is None else cell.note or "no figure"
+                canvas.add("rect", x=x + 1, y=y + 1, width=wide - 2, height=high - 2, of="heat-none", tip=note)
+                said = clean(note.partition(";")[0], 22)
                 canvas.text(x + wide / 2, y + high / 2 + 4, said, "t small", "middle")
                 continue
             share = 0.5 if most == low else (cell.value - low) / (most - low)
@@ -182,7 +183,9 @@ def heat(rows: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[C
             if cell.hatched:
                 _hatch(canvas, x + 1, y + 1, wide - 2, high - 2, f"hatch hh{step}")
             ink = f"t ink{int(step > 4)}"
-            canvas.text(x + wide / 2, y + 19, f"{short(cell.value)}{cell.mark}", f"{ink} strong", "middle")
+            canvas.text(
+                x + wide / 2, y + (19 if ends else 27), f"{short(cell.value)}{cell.mark}", f"{ink} strong", "middle"
+            )
             canvas.text(x + wide / 2, y + 35, ends, f"{ink} ends", "middle")
     return canvas
 

@@ -315,7 +315,7 @@ def _counts(facts: Sequence[RunFacts]) -> Html:
             rows.append((name, *found))
     offers = [[o["class"] for u in f.scores["units"].values() for o in u.get("offers", ())] for f in facts]
     rows += [(f"offers {c}", *(of_run.count(c) for of_run in offers)) for c in CLASSES if any(offers)]
-    return table(("", *(f.name for f in facts)), rows, "Counts; errors are an outcome of their own")
+    return table(("count", *(f.name for f in facts)), rows, "Counts; errors are an outcome of their own")
 
 
 def _errors(facts: Sequence[RunFacts]) -> Html:
@@ -373,8 +373,8 @@ def _configuration(f: RunFacts) -> Html:
     data = [(key, u.get("session"), _hash(u.get("dataset")), _hash(u.get("truth")), _hash(u.get("recording")))
             for key, u in sorted(units.items())[:MOST_ROWS]]  # fmt: skip
     parts = [
-        table(("", ""), [*about, *asked, *flat(shared)], f"Configuration of {f.name}"),
-        table(("", ""), flat(f.told.get("host", {})), "Machine that played it"),
+        table(("setting", "value"), [*about, *asked, *flat(shared)], f"Configuration of {f.name}"),
+        table(("fact", "value"), flat(f.told.get("host", {})), "Machine that played it"),
         table(("unit", "session", "data set (SHA-256)", "truth (SHA-256)", "recording"), data, "Data"),
     ]
     return section(f"Configuration: {f.name}", *parts)

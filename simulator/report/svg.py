@@ -192,10 +192,10 @@ class Scale:
 def short(value: float) -> str:
     """A number of a tick, as short as it goes.
 
-    >>> short(0.25), short(1000.0), short(0.00002), short(0.0)
-    ('0.25', '1000', '2e-05', '0')
+    >>> short(0.25), short(11114.0), short(0.00002), short(0.0), short(-0.0)
+    ('0.25', '11114', '2e-05', '0', '0')
     """
-    return f"{value:.4g}"
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e7 else f"{value or 0.0:.4g}"
 
 
 class Axes(Canvas):
