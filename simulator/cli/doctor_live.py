@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import ProxyHandler, build_opener
 
 import anyio
 
@@ -21,6 +22,7 @@ from simulator.play.assemble import Choice
 from simulator.play.live import LiveFolder, Records, play_live
 from simulator.play.player import Played
 from simulator.recorder import screens, windows
+from simulator.recorder.exclusions import OWN_MARK
 from simulator.recorder.frames import ScreenLost
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Summary
@@ -61,7 +63,41 @@ def look_live(options: LiveOptions, voice: Voice, model: ModelChoice | None = No
                 yield Finding("agent", "missing", str(error))
             return
         yield from _agent(played)
-    yield Finding("page", "note", "suggestions are shown in the terminal; there is no web page of a live run")
+    yield _page(options)
+
+
+def _page(options: LiveOptions) -> Finding:
+    """Served on the port that is wanted and loaded as a browser would, with the mark by which it is left out."""
+    from simulator.web.live import LivePage
+    from simulator.web.place import Place
+    from simulator.web.server import Web
+
+    if not options.web:
+        return Finding("page", "note", "none is wanted: suggestions are shown in the terminal")
+    live = LivePage((place := Place([])).hub)
+    begun = real_ns()
+    try:
+        with Web(place, more=live.routes()).in_thread(port=options.port) as url:
+            head = _title(_loaded(url + "live").decode("utf-8"))
+            for part in ("static/live.js", "static/live.css", "static/base.js", "static/base.css", "api/live"):
+                _loaded(url + part)
+    except (ProactError, OSError) as error:
+        return Finding("page", "missing", f"it cannot be loaded ({error})")
+    if OWN_MARK not in head:
+        return Finding("page", "wrong", f"its title lacks the mark {OWN_MARK}, so that it would be recorded")
+    took = (real_ns() - begun) / MS
+    return Finding("page", "ok", f"served, loaded in {took:.0f} ms, and its title has the mark by which it is left out")
+
+
+def _loaded(address: str) -> bytes:
+    """What a browser on this machine gets, whatever proxy the environment names."""
+    direct = build_opener(ProxyHandler({}))
+    with direct.open(address, timeout=5) as answer:
+        return bytes(answer.read())
+
+
+def _title(page: str) -> str:
+    return page.partition("<title>")[2].partition("</title>")[0]
 
 
 def _capture(options: LiveOptions) -> Finding:

@@ -389,5 +389,5 @@ key("m", "show the memories behind it", () => { byId("behind").open = !byId("beh
 
 listen(handlers, { reset: load, state: (how) => { if (how === "lost") lost(true); else { if (away || !state) load(); away = false; tick(); } } });
 load();
-setInterval(tick, 100);
-setInterval(strip, calm() ? 1000 : 200);
+setInterval(tick, 200);
+setInterval(strip, calm() ? 1000 : 500);
