@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -91,4 +92,5 @@ def play(scenario: Path, out: Path, said: Mapping[int, tuple[str, str]] | str, *
     """A run of a scenario by an agent's name or by what a scripted one says; gives the run folder."""
     agent: Any = said if isinstance(said, str) else lambda: Scripted(said)
     settings = {"clock": "modelled", "latency": "fixed:2s", **how}
-    return run(scenario, agent, "none", out=out, **settings).folder
+    with ThreadPoolExecutor(1) as pool:  # where a browser is open, its loop holds this thread
+        return pool.submit(lambda: run(scenario, agent, "none", out=out, **settings)).result().folder

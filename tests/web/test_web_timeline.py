@@ -1,0 +1,287 @@
+"""The replay timeline in a real browser: keys, links, runs side by side, hostile words, what is missing, and speed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.runs.lock import Lock
+from simulator.web.place import Place, id_of
+from tests.replays import HOSTILE, SAID, play, record
+
+PHONE, PROJECTOR = (360, 740), (1920, 1080)
+Served = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`day` and two runs of it, `runs/scripted` and `runs/silent`."""
+    folder = tmp_path_factory.mktemp("made")
+    play(record(folder / "day"), folder / "runs/scripted", SAID)
+    play(folder / "day", folder / "runs/silent", "silent")
+    return folder
+
+
+def _open(page: Any, served: Served, run: Path, link: str = "", unit: str = "day") -> str:
+    url = served(Place([run.parent]))
+    page.goto(f"{url}/run/{id_of(run)}/{unit}{link}")
+    page.wait_for_selector("#whole:not([hidden])")
+    return url
+
+
+def _t(page: Any) -> float:
+    return float(page.evaluate("timeline.state.t"))
+
+
+def _press(page: Any, *keys: str) -> float:
+    for key in keys:
+        page.keyboard.press(key)
+    return _t(page)
+
+
+def test_every_key_goes_where_it_says(page: Any, served: Served, made: Path) -> None:
+    _open(page, served, made / "runs/scripted")
+    for key, t in [
+        ("ArrowRight", 1), ("ArrowLeft", 0), ("g", 10), ("g", 30), ("G", 10), ("Shift+ArrowRight", 12),
+        ("Shift+ArrowLeft", 12), ("e", 26), ("e", 30), ("E", 26), ("Alt+ArrowRight", 30), ("Alt+ArrowLeft", 20),
+        ("End", 59), ("ArrowRight", 59), ("g", 59), ("Home", 0), ("Alt+ArrowLeft", 0),
+    ]:  # fmt: skip
+        assert (key, _press(page, key)) == (key, t)
+    _press(page, "w")
+    assert page.evaluate("timeline.drawing.to - timeline.drawing.from") == 30
+    _press(page, "s")
+    assert page.evaluate("timeline.drawing.to - timeline.drawing.from") == 60
+    _press(page, "w", "w")
+    at = page.evaluate("timeline.drawing.from")
+    _press(page, "d")
+    assert page.evaluate("timeline.drawing.from") > at
+    _press(page, "a", "0")
+    assert page.evaluate("[timeline.drawing.from, timeline.drawing.to]") == [0, 60]
+
+
+def test_keys_are_listed_and_do_nothing_while_somebody_types(page: Any, served: Served, made: Path) -> None:
+    _open(page, served, made / "runs/scripted")
+    page.keyboard.press("?")
+    assert "next error" in page.inner_text("dialog[open]")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("eg SCREEN 15")
+    assert (_t(page), page.input_value("#query")) == (0, "eg SCREEN 15")
+    page.fill("#query", "Screen 15")
+    page.keyboard.press("Enter")
+    page.wait_for_function("timeline.state.t === 15")
+    page.keyboard.press("Escape")
+    assert _press(page, "ArrowRight") == 16
+    page.fill("#query", "<nothing of the kind>")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.getElementById('hits').textContent === 'nothing found'")
+
+
+def test_it_plays_at_the_speed_that_was_chosen(page: Any, served: Served, made: Path) -> None:
+    _open(page, served, made / "runs/scripted")
+    _press(page, "3", " ")
+    page.wait_for_function("timeline.state.t > 6")
+    assert _press(page, " ") > 6
+    t = _t(page)
+    page.wait_for_timeout(50)
+    assert _t(page) == t
+    assert page.input_value("#speed") == "60"
+
+
+def test_a_link_leads_to_the_instant_and_the_runs(page: Any, served: Served, made: Path, axe_clean: Any) -> None:
+    ids = [id_of(made / "runs" / name) for name in ("scripted", "silent")]
+    _open(page, served, made / "runs/scripted", f"#t=34&runs={','.join(ids)}")
+    page.wait_for_function("document.getElementById('panel').innerText.includes('stale')")
+    assert _t(page) == 34
+    said = page.inner_text("#panel")
+    assert "When captured it was right for second" in said
+    assert "at the instant at which it closed" in said
+    assert page.evaluate("timeline.session.runs.map((run) => run.id)") == ids
+    _press(page, "ArrowRight", "r")
+    page.wait_for_function("location.hash.startsWith('#t=35&runs=')")
+    assert page.input_value("#panel-run") == "1"
+    assert "silent" in page.inner_text("#panel")
+    axe_clean(page)
+
+
+def test_runs_of_the_session_can_be_put_beside_it(page: Any, served: Served, made: Path) -> None:
+    _open(page, served, made / "runs/scripted", "#t=5")
+    height = page.evaluate("timeline.drawing.height")
+    page.check("#others input:not([disabled])")
+    page.wait_for_function("timeline.session.runs.length === 2")
+    assert page.evaluate("timeline.drawing.height") > height
+    page.uncheck("#others input:not([disabled])")
+    page.wait_for_function("timeline.session.runs.length === 1")
+
+
+def test_the_classes_that_are_drawn_are_the_scorers(page: Any, served: Served, made: Path) -> None:
+    _open(page, served, made / "runs/scripted")
+    marks = page.evaluate("timeline.session.runs[0].data.offers.map((o) => o.mark)")
+    assert marks == ["hit", "false_alarm", "late", "wrong"]
+    legend = page.inner_text("#legend")
+    assert all(word in legend for word in ("on time", "false alarm", "late", "wrong content", "missed"))
+    listed = page.inner_text("#list")
+    assert "offer" in listed
+    assert "wrong content" in listed
+    assert "need third" in listed
+
+
+def test_a_click_on_a_mark_shows_its_decision(page: Any, served: Served, made: Path) -> None:
+    _open(page, served, made / "runs/scripted")
+    x, y = page.evaluate("(() => { const d = timeline.drawing, lane = d.lanes.find((l) => l.kind === 'offers');"
+                         "return [d.x(36), lane.top + lane.inner / 2]; })()")  # fmt: skip
+    page.locator("#base").hover(position={"x": x, "y": y})
+    assert "late: right when captured" in page.inner_text("#tip")
+    page.locator("#base").click(position={"x": x, "y": y})
+    assert _t(page) == 34
+    page.locator("#base").click(position={"x": page.evaluate("timeline.drawing.x(50)"), "y": 60})
+    assert abs(_t(page) - 50) < 0.5
+
+
+def test_all_tabs_open_by_pointer_and_by_key(page: Any, served: Served, made: Path) -> None:
+    _open(page, served, made / "runs/scripted", "#t=12")
+    page.wait_for_function("document.getElementById('panel').innerText.includes('on time')")
+    page.focus("#tab-Decision")
+    said = {}
+    for tab in ("Prompt", "Memory", "Stages", "JSON"):
+        page.keyboard.press("ArrowRight")
+        assert page.get_attribute(f"#tab-{tab}", "aria-selected") == "true"
+        said[tab] = page.inner_text("#panel")
+    assert _t(page) == 12  # the arrows were the tabs'
+    assert "keeps no prompt" in said["Prompt"]
+    assert "none" in said["Memory"]
+    assert "2.00 s" in said["Stages"]
+    assert json.loads(said["JSON"])["offers"][0]["intention"] == "Error Correction"
+
+
+def test_hostile_words_are_shown_and_do_nothing(page: Any, served: Served, tmp_path: Path, axe_clean: Any) -> None:
+    said = {k: ("Error Correction", words) for k, words in zip((12, 16, 26, 34, 52), HOSTILE, strict=True)}
+    needs = [{"id": HOSTILE[0], "opens_s": 10, "closes_s": 20, "intention": "Translation", "query": HOSTILE[2]}]
+    name = "a<b>&'\"‮é"
+    run = play(record(tmp_path / "day", titles=HOSTILE, needs=needs, name=name), tmp_path / "runs" / name, said)
+    (unit,) = [folder.name for folder in (run / "units").iterdir()]
+    _open(page, served, run, "#t=12", unit=unit)
+    page.wait_for_function("document.getElementById('panel').innerText.includes('onerror')")
+    for t in (16, 26, 34, 52):
+        page.evaluate("(t) => timeline.seek(t)", t)
+        page.wait_for_function(f"document.getElementById('now').textContent.startsWith('0:{t}')")
+        assert ("more (10" in page.inner_text("#window")) == (t == 34)  # 10,000 characters are cut, and can be opened
+    page.wait_for_function("document.getElementById('panel').innerText.includes('javascript:')")
+    assert page.evaluate("document.querySelectorAll('main img[onerror], main script').length") == 0
+    assert "owned" not in page.title()
+    texts = page.evaluate("document.body.innerText")
+    assert not set(texts) & set("\x1b\x07\x00\u202e\u2066\u200b")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    axe_clean(page)
+
+
+@pytest.mark.parametrize("harm", ["moved", "reviewed"])
+def test_what_is_not_there_any_more_is_told(page: Any, served: Served, made: Path, tmp_path: Path, harm: str) -> None:
+    import sqlite3
+
+    day, run = Path(shutil.copytree(made / "day", tmp_path / "day")), tmp_path / "runs/scripted"
+    shutil.copytree(made / "runs/scripted", run)
+    file = run / "run.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"given": {"scenarios": [str(day)]}}))
+    if harm == "moved":
+        day.rename(tmp_path / "elsewhere")
+        _open(page, served, run, "#t=12")
+        assert "not where it was" in page.inner_text("#notes")
+        assert "the log is shown alone" in page.inner_text("#no-frame")
+        assert _press(page, "g") == 30
+        return
+    with sqlite3.connect(day / "session/session.db") as db:
+        db.execute("UPDATE screenshots SET privacy_action = 'redacted' WHERE tick BETWEEN 4 AND 7")
+        db.execute("UPDATE screenshots SET privacy_action = 'deleted', file_path = NULL WHERE tick = 9")
+        (path,) = db.execute("SELECT file_path FROM screenshots WHERE tick = 20").fetchone()
+    db.close()
+    (day / "session" / path).unlink()
+    _open(page, served, run, "#t=5")
+    assert "changed since" in page.inner_text("#notes")
+    for t, words in ((5, "blurred in review"), (9, "deleted from the recording"), (20, "is not there"), (41, "locked")):
+        page.evaluate("(t) => timeline.seek(t)", t)
+        page.wait_for_function(f"document.getElementById('no-frame').innerText.includes('{words}')")
+
+
+def test_a_running_run_is_followed(page: Any, served: Served, made: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(made / "runs/scripted", tmp_path / "runs/scripted"))
+    told, log = run / "run.json", run / "units/day/decisions.jsonl"
+    whole, lines = json.loads(told.read_text()), log.read_text().splitlines(keepends=True)
+    (run / "scores.json").unlink()
+    half = next(i for i, line in enumerate(lines) if "Shall I translate?" in line)
+    log.write_text("".join(lines[:half]))
+    told.write_text(json.dumps(whole | {"status": "running", "units": {"day": {}}}))
+    lock = Lock(run)
+    _open(page, served, run)
+    assert "is being played" in page.inner_text("#notes")
+    assert page.evaluate("timeline.session.runs[0].data.offers.length") == 2
+    page.wait_for_timeout(1100)  # the follower has had its first look
+    log.write_text("".join(lines[:-1]))
+    page.wait_for_function("timeline.session.runs[0].data.offers.length === 4")
+    page.wait_for_function("timeline.state.t > 50")  # it follows
+    lock.release()
+
+
+@pytest.mark.parametrize("protocol", ["moments", "trajectory"])
+def test_other_protocols_have_their_own_lanes(
+    page: Any, served: Served, tmp_path: Path, protocol: str, shot: Any
+) -> None:
+    scenario = Path(__file__).parents[2] / "scenarios/desktop"
+    where = scenario if protocol == "moments" else scenario / "trajectory.yaml"
+    run = play(where, tmp_path / "runs/run", "prior", protocol=protocol, clock="measured", latency=None)
+    (unit, *_) = sorted(folder.name for folder in (run / "units").iterdir())
+    _open(page, served, run, "#t=80", unit=unit)
+    kinds = page.evaluate("timeline.drawing.lanes.map((lane) => lane.kind)")
+    assert ("moments" in kinds) == (protocol == "moments")
+    assert ("Intents of the trajectory" in page.inner_text("#list")) == (protocol == "trajectory")
+    if protocol == "moments":
+        assert _press(page, "Home", "e") > 0
+    shot(page, f"timeline-{protocol}")
+
+
+@pytest.mark.parametrize(
+    ("size", "scheme"), [((1280, 800), "light"), ((1280, 800), "dark"), (PHONE, "light"), (PROJECTOR, "dark")]
+)
+def test_it_fits_every_screen(
+    new_page: Any, served: Served, made: Path, size: tuple[int, int], scheme: str, axe_clean: Any, shot: Any
+) -> None:
+    page = new_page(size, color_scheme=scheme)
+    _open(page, served, made / "runs/scripted", f"#t=34&runs={id_of(made / 'runs/silent')}")
+    page.wait_for_function("document.getElementById('panel').innerText.includes('stale')")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    axe_clean(page)
+    shot(page, f"timeline-{size[0]}-{scheme}")
+
+
+def test_a_run_without_a_unit_in_the_address_opens_its_first(page: Any, served: Served, made: Path) -> None:
+    url = served(Place([made / "runs"]))
+    page.goto(f"{url}/run/{id_of(made / 'runs/silent')}")
+    page.wait_for_selector("#whole:not([hidden])")
+    assert page.evaluate("location.pathname").endswith("/day")
+
+
+def test_what_does_not_exist_is_told_in_a_sentence(page: Any, served: Served, made: Path, watched: Any) -> None:
+    url = served(Place([made / "runs"]))
+    page.goto(f"{url}/run/{id_of(made / 'runs/silent')}/nothing")
+    page.wait_for_selector("#problem .failed")
+    assert "no unit of that name" in page.inner_text("#problem")
+    watched.forgive("404")
+
+
+def test_pages_ask_for_units_of_shown_runs_only(served: Served, made: Path) -> None:
+    import urllib.error
+    import urllib.request
+
+    url = served(Place([made / "runs"]))
+    for path in ("run/0123456789/unit/day/timeline", f"run/{id_of(made / 'day')}/unit/day/recording",
+                 f"run/{id_of(made / 'runs/silent')}/unit/%2e%2e/timeline",
+                 f"run/{id_of(made / 'runs/silent')}/unit/..%2f..%2fscripted/timeline"):  # fmt: skip
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(f"{url}/api/{path}", timeout=5)
+        assert refused.value.code == 404
+        refused.value.close()
