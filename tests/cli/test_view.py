@@ -1,0 +1,48 @@
+"""What ``proact view`` refuses, and where it opens no browser."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from pathlib import Path
+
+import pytest
+
+from simulator.cli import viewing
+from simulator.cli.view import view
+from simulator.core.errors import UsageError
+
+
+def test_a_folder_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nothing: there is no such folder; `proact run` makes runs"):
+        view([tmp_path / "nothing"])
+
+
+def test_other_addresses_ports_and_tokens_are_checked(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="needs --token WORD, or --token new"):
+        view([tmp_path], host="0.0.0.0")
+    with pytest.raises(UsageError, match="a port is a number from 0 to 65535"):
+        view([tmp_path], port=70_000)
+    with pytest.raises(UsageError, match="at least 8 letters and digits"):
+        view([tmp_path], token="short")
+
+
+def test_no_browser_is_opened_where_it_would_take_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or True)  # type: ignore[func-returns-value]
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    assert not viewing.opened("http://127.0.0.1:1/")
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert viewing.opened("http://127.0.0.1:1/")
+    assert opened == ["http://127.0.0.1:1/"]
+
+
+def test_a_browser_that_fails_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(url: str) -> bool:
+        raise webbrowser.Error("no browser")
+
+    monkeypatch.setattr(webbrowser, "open", fail)
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert not viewing.opened("http://127.0.0.1:1/")
