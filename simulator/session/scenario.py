@@ -28,7 +28,7 @@ from simulator.session.schema import FILE_NAME
 from simulator.session.truth import Truth
 from simulator.sources.recording import Recording
 
-__all__ = ["Found", "Play", "beginning", "find", "json_schema", "plays"]
+__all__ = ["Found", "Play", "beginning", "files_of", "find", "json_schema", "plays"]
 
 SUFFIXES = (".yaml", ".yml", ".toml")
 _IMAGES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif"})
@@ -78,6 +78,17 @@ def beginning(where: Path, source: SnapshotSource, period_ns: int, utc_anchor_ns
         InputError: any fault of the file or of what it names.
     """
     return _Case(where).beginning(source, period_ns, utc_anchor_ns)
+
+
+def files_of(scenario: Path) -> list[Path]:
+    """What one scenario file, or one session, is made of, its recording first: all that ``Play.dataset_hash`` is over.
+    Pictures are not among them.
+
+    Raises:
+        InputError: a fault of the scenario file.
+    """
+    with told(scenario):
+        return _Case(scenario).files()
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,19 +267,27 @@ class _Case:
                 raise InputError(self.where, want, field=f"history[{i}]", value=entry)
         return merge(parts, header.session)
 
+    def files(self) -> list[Path]:
+        """See ``files_of``."""
+        spec, base = self._spec()
+        session = (base / spec.session).resolve() if self.where.is_file() else base
+        return self._files(spec, base, session / FILE_NAME)
+
     def _digest(self, spec: ScenarioFile, base: Path, header: Header) -> str:
         """SHA-256 over the bytes of the recording, the scenario, and every file that it names."""
-        files = [header.file, header.file.with_name(header.file.name + "-wal")]
+        whole = sha256()
+        for file in self._files(spec, base, header.file):
+            whole.update(_file_digest(file))
+        return whole.hexdigest()
+
+    def _files(self, spec: ScenarioFile, base: Path, session: Path) -> list[Path]:
+        files = [session, session.with_name(session.name + "-wal")]
         if self.where.is_file():
             files.append(self.where)
         profiles = [spec.profile, *(spec.profiles or {}).values()]
         named = [p for p in profiles if isinstance(p, str)] + ([spec.taxonomy] if spec.taxonomy else []) + spec.history
         files += [(base / n / FILE_NAME) if is_session(base / n) else base / n for n in named]
-        whole = sha256()
-        for file in files:
-            if file.is_file():
-                whole.update(_file_digest(file))
-        return whole.hexdigest()
+        return [file for file in files if file.is_file()]
 
 
 def _file_digest(file: Path) -> bytes:

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -26,6 +27,7 @@ from simulator.core.extras import install_extra
 from simulator.core.operators import operators
 from simulator.endpoint.limit import share
 from simulator.sweep.engines import PLAY, Ended, drive, function, played
+from simulator.sweep.shipping import Crate, Depot, looks, pack, pack_plan, refuse, take_back
 from simulator.sweep.types import Done, Stop, Task
 
 __all__ = ["OnRay", "PlacesBook"]
@@ -34,6 +36,7 @@ _ON_MANY_MACHINES = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """The variable that, on every system, decides between all addresses of a machine and the loopback one."""
 
 _LOOK_S = 0.1
+_LEAVE_S = 5.0
 _STILLBORN = 3
 _STORE = 128 << 20
 """Bytes of memory for what workers are sent: little, unless sessions are shipped, and then Ray goes on on disk."""
@@ -212,8 +215,11 @@ class _Places:
 class _Player:
     """An actor: a worker, warm for the whole sweep."""
 
-    def __init__(self, play: str, number: int) -> None:
+    def __init__(self, play: str, number: int, folder: str) -> None:
+        with suppress(OSError):  # another machine: relative paths are shipped, or mean nothing there
+            os.chdir(folder)
         self._play, self._number = function(play), number
+        self._depot: Depot | None = None
 
     def ready(self) -> bool:
         """Whether it has started: it has, if this is answered."""
@@ -223,6 +229,20 @@ class _Player:
         """How a task ended; ``book``: the actor of places, for one that asks a server."""
         share(None if book is None else lambda server, most: _Places(book, server, self._number))
         return played(self._play, task)
+
+    def play_shipped(self, task: Task, book: Any, parcels: Sequence[tuple[str, Any]]) -> tuple[Done, Crate | None]:
+        """Likewise, with files that were sent: by names of parcels, where to fetch those that are not here yet."""
+        self._depot = self._depot or Depot()
+        for name, ref in parcels:
+            if self._depot.lacks(name):
+                self._depot.unpack(_ray().get(ref))
+        moved = self._depot.moved(task)
+        return self._depot.collect(moved, self.play(moved, book))
+
+    def leave(self) -> None:
+        """Remove what was sent."""
+        if self._depot is not None:
+            self._depot.close()
 
 
 # ------------------------------------------------------------------ here
@@ -239,11 +259,43 @@ class _Worker:
     asked: Any = None
 
 
+class _Hold:
+    """What is shipped, kept in Ray's store: each scenario once, and once more with pictures where they are wanted."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._parcels: dict[tuple[Path, bool], tuple[str, Any]] = {}
+        self._looks: dict[tuple[str, Path], bool] = {}
+        self._known: set[str] = set()
+
+    def parcels(self, task: Task) -> list[tuple[str, Any]]:
+        """Names of what a task needs, and where it is to be fetched.
+
+        Raises:
+            UsageError: it needs what is not shipped.
+        """
+        if task.cell.id not in self._known:
+            refuse(task.cell)
+            self._known.add(task.cell.id)
+        who = (str(task.cell.choice["agent"]), task.scenario)
+        if who not in self._looks:
+            self._looks[who] = looks(task.cell, task.scenario)
+        return [self._kept(task.sweep, False, plan=True), self._kept(task.scenario, self._looks[who])]
+
+    def _kept(self, path: Path, pictures: bool, *, plan: bool = False) -> tuple[str, Any]:
+        if (path, pictures) not in self._parcels:
+            parcel = pack_plan(path) if plan else pack(path, pictures=pictures)
+            self._parcels[path, pictures] = parcel.name, self._ray.put(parcel)
+        return self._parcels[path, pictures]
+
+
 class _Pool:
     """See ``engines.Pool``."""
 
     def __init__(self, most: int, play: str, *, ship: bool) -> None:
-        self._ray, self._most, self._play, self._ship = _ray(), most, play, ship
+        self._ray, self._most, self._play = _ray(), most, play
+        self._hold = _Hold(self._ray) if ship else None
+        self._played_here: list[Ended] = []
         self._player = self._ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(_Player)
         self._workers: list[_Worker] = []
         self._book: Any = None
@@ -253,6 +305,9 @@ class _Pool:
         return len(self._workers) < self._most or any(w.task is None for w in self._workers)
 
     def give(self, task: Task) -> None:
+        if self._hold is not None and not task.key:  # the units are here, and scoring them is short
+            self._played_here.append(Ended(task, played(function(self._play), task)))
+            return
         worker = next((w for w in self._workers if w.task is None), None) or self._start()
         worker.task = task
         if worker.ready is None:
@@ -262,16 +317,23 @@ class _Pool:
         """Have it play; one that is still starting is asked later, so that a death tells what it is the fault of."""
         if task.needs.endpoint is not None and self._book is None:
             self._book = self._ray.remote(num_cpus=0)(PlacesBook).remote()
-        worker.asked = worker.actor.play.remote(task, None if task.needs.endpoint is None else self._book)
+        book = None if task.needs.endpoint is None else self._book
+        if self._hold is None:
+            worker.asked = worker.actor.play.remote(task, book)
+        else:
+            worker.asked = worker.actor.play_shipped.remote(task, book, self._hold.parcels(task))
 
     def _start(self) -> _Worker:
         self._n_started += 1
-        actor = self._player.remote(self._play, self._n_started)
+        actor = self._player.remote(self._play, self._n_started, os.getcwd())
         worker = _Worker(actor, self._n_started, actor.ready.remote())
         self._workers.append(worker)
         return worker
 
     def wait(self) -> Sequence[Ended]:
+        if self._played_here:
+            ended, self._played_here = self._played_here, []
+            return ended
         by_ref = {ref: w for w in self._workers if (ref := w.ready or w.asked) is not None}
         refs = list(by_ref)
         self._ray.wait(refs, num_returns=1, timeout=_LOOK_S)
@@ -285,9 +347,9 @@ class _Pool:
         except errors.RayTaskError as error:  # it lives, and what it said cannot be read
             assert task is not None
             said = Done(task.run, task.key, f"a fault of proact's own: {type(error.cause).__name__}", "erred")
-        except errors.RayError:
+        except errors.RayError as error:
             begun = worker.ready is None
-            self._bury(worker, begun=begun)
+            self._bury(worker, begun=begun, hopeless=getattr(error, "actor_init_failed", False))
             return [] if task is None else [Ended(task, None, begun=begun)]
         if worker.ready is not None:
             worker.ready, self._n_stillborn = None, 0
@@ -296,17 +358,24 @@ class _Pool:
             return []
         worker.task = worker.asked = None
         assert task is not None
+        if isinstance(said, tuple):
+            said, crate = said
+            if crate is not None:
+                take_back(task, crate)
         return [Ended(task, said)]
 
-    def _bury(self, worker: _Worker, *, begun: bool) -> None:
+    def _bury(self, worker: _Worker, *, begun: bool, hopeless: bool) -> None:
         self._workers.remove(worker)
         if self._book is not None:
             self._book.drop.remote(worker.number)
         self._n_stillborn += not begun
-        if self._n_stillborn >= _STILLBORN:
+        if hopeless or self._n_stillborn >= _STILLBORN:
             raise ProactError("Ray's workers end as soon as they are started: is proact installed on its machines?")
 
     def close(self, *, now: bool) -> None:
+        if self._hold is not None:
+            idle = [w.actor.leave.remote() for w in self._workers if w.task is None]
+            self._ray.wait(idle, num_returns=len(idle), timeout=_LEAVE_S) if idle else None
         # A worker that has nothing to do loses nothing; one that has is to be stopped.
         for actor in [w.actor for w in self._workers] + ([] if self._book is None else [self._book]):
             self._ray.kill(actor)

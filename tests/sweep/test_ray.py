@@ -12,10 +12,11 @@ import pytest
 
 from simulator.core.errors import ProactError, UsageError
 from simulator.sweep import ray_engine
-from simulator.sweep.engines import engine_of
+from simulator.sweep.engines import Inline, engine_of
 from simulator.sweep.ray_engine import OnRay, PlacesBook
 from simulator.sweep.types import Done, Needs, Stop, Task
 from tests.sweep.fakeplay import SERVER, task, tasks
+from tests.sweep.studies import content, play, study
 
 PLAY = "tests.sweep.fakeplay:play"
 HAS_RAY = importlib.util.find_spec("ray") is not None
@@ -81,6 +82,16 @@ def test_the_second_ctrl_c_ends_what_runs(tmp_path: Path) -> None:
 def test_workers_that_cannot_start_end_the_sweep_with_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ProactError, match="is proact installed on its machines"):
         run(OnRay(1, "no_such_module:play"), tasks(tmp_path, "a"))
+
+
+@needs_ray
+@pytest.mark.usefixtures("ray_here")
+def test_units_played_on_ray_or_shipped_there_are_the_same_to_the_byte(tmp_path: Path) -> None:
+    file = study(tmp_path)
+    play(file, tmp_path / "inline", Inline())
+    for name, engine in (("ray", OnRay(2)), ("shipped", OnRay(2, ship=True))):
+        assert play(file, tmp_path / name, engine) == {"done": 4}
+        assert content(tmp_path / name) == content(tmp_path / "inline")
 
 
 @needs_ray
