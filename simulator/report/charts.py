@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from simulator.report.svg import Axes, Canvas, Scale, clean, short
+from simulator.report.svg import Axes, Canvas, Scale, cut, short
 
 __all__ = ["Cell", "Change", "Point", "curves", "ecdf", "forest", "heat", "pareto"]
 
@@ -63,15 +63,15 @@ def forest(changes: Sequence[Change], label: str, *, first: str = "A", second: s
     row, top, left, right, width = 24.0, 30.0, 250.0, 590.0, 860.0
     canvas = Canvas(width, top + row * len(changes) + 26, label)
     middle = (left + right) / 2
-    canvas.text(left, 16, f"◀ {clean(first, 18)} better", "t small")
-    canvas.text(right, 16, f"{clean(second, 18)} better ▶", "t small", "end")
+    canvas.text(left, 16, f"◀ {cut(first, 18)} better", "t small")
+    canvas.text(right, 16, f"{cut(second, 18)} better ▶", "t small", "end")
     canvas.text(right + 14, 16, "difference [95 % interval], p", "t small")
     canvas.line(middle, top - 8, middle, top + row * len(changes), "zero")
     for i, c in enumerate(changes):
         y = top + row * i + row / 2
-        canvas.text(left - 10, y + 4, clean(c.name, 40), "t", "end")
+        canvas.text(left - 10, y + 4, cut(c.name, 34), "t", "end", tip=c.name)
         if c.value is None:
-            canvas.text(right + 14, y + 4, clean(c.note or "no figure", 40), "t small")
+            canvas.text(right + 14, y + 4, cut(c.note or "no figure", 38), "t small", tip=c.note)
             continue
         ends = (c.low, c.high) if c.low is not None and c.high is not None else (c.value, c.value)
         most = max(abs(c.value), *map(abs, ends)) or 1.0
@@ -90,7 +90,7 @@ def forest(changes: Sequence[Change], label: str, *, first: str = "A", second: s
         p = "" if c.p is None else (", p <.001" if c.p < 0.001 else f", p {c.p:.3f}")
         arrow = {"down": " ↓", "up": " ↑"}.get(c.better, "")
         canvas.text(right + 14, y + 4, f"{said}{p}{arrow}", "t small")
-    note = f"hollow: no interval, or it holds 0; dot: {clean(second, 18)} better, square: {clean(first, 18)} better"
+    note = f"hollow: no interval, or it holds 0; dot: {cut(second, 18)} better, square: {cut(first, 18)} better"
     canvas.text(left - 10, top + row * len(changes) + 18, note, "t small")
     return canvas
 
@@ -163,16 +163,16 @@ def heat(rows: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[C
     values = [c.value for row in cells for c in row if c is not None and c.value is not None]
     low, most = (min(values), max(values)) if values else (0.0, 1.0)
     for j, name in enumerate(columns):
-        canvas.text(left + wide * (j + 0.5), top - 12, clean(name, 18), "t", "middle")
+        canvas.text(left + wide * (j + 0.5), top - 12, cut(name, 16), "t", "middle", tip=name)
     for i, name in enumerate(rows):
         y = top + high * i
-        canvas.text(left - 10, y + high / 2 + 4, clean(name, 30), "t", "end")
+        canvas.text(left - 10, y + high / 2 + 4, cut(name, 26), "t", "end", tip=name)
         for j, cell in enumerate(cells[i]):
             x = left + wide * j
             if cell is None or cell.value is None:
                 note = "not played" if cell is None else cell.note or "no figure"
                 canvas.add("rect", x=x + 1, y=y + 1, width=wide - 2, height=high - 2, of="heat-none", tip=note)
-                said = clean(note.partition(";")[0], 22)
+                said = cut(note.partition(";")[0], 18)
                 canvas.text(x + wide / 2, y + high / 2 + 4, said, "t small", "middle")
                 continue
             share = 0.5 if most == low else (cell.value - low) / (most - low)

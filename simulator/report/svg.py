@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["LONG", "Axes", "Canvas", "Element", "Scale", "clean", "escaped", "figure", "short"]
+__all__ = ["LONG", "Axes", "Canvas", "Element", "Scale", "clean", "cut", "escaped", "figure", "short"]
 
 LONG = 300
 """Characters of a text that is shown; what follows is told by its number."""
@@ -27,6 +27,16 @@ def clean(value: object, most: int = LONG) -> str:
     text = str(value)
     shown = "".join(c if c.isprintable() else (" " if c.isspace() else "�") for c in text[:most])
     return shown if len(text) <= most else f"{shown}… ({len(text) - most} more)"
+
+
+def cut(value: object, most: int) -> str:
+    """A name that has to fit; ``tip`` tells the whole of it.
+
+    >>> cut("personas", 8), cut("personas+rag", 8)
+    ('personas', 'persona…')
+    """
+    text = clean(value, 10 * most)
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def escaped(value: object, most: int = LONG) -> str:
@@ -231,4 +241,4 @@ class Axes(Canvas):
             self.line(self._left, y - 4, self._left + 26, y - 4, of)
         else:
             self.sign(kind, self._left + 13, y - 4, 4, of=of)
-        self.text(self._left + 34, y, clean(name, 70), "t")
+        self.text(self._left + 34, y, cut(name, 66), "t", tip=name)

@@ -13,7 +13,7 @@ from simulator.core.errors import UsageError
 from simulator.core.types import SECOND
 from simulator.play.comparing import Comparison, Row, compare
 from simulator.play.sides import Side
-from simulator.report.charts import curves, ecdf, forest, pareto
+from simulator.report.charts import Point, curves, ecdf, forest, pareto
 from simulator.report.curves import f1_by_deadline, latencies
 from simulator.report.page import QUALITY, RunFacts, changes_of, point_of, read_facts
 from simulator.web.place import Place
@@ -83,7 +83,8 @@ def _run(id_: str, f: RunFacts) -> dict[str, Any]:
 def _figures(facts: Sequence[RunFacts]) -> dict[str, Any]:
     """The pictures that are of all runs together; curves over the units that all of them have."""
     keys = frozenset.intersection(*(frozenset(f.scores["units"]) for f in facts))
-    points = [p for f in facts if (p := _point(f)) is not None]
+    agents = {str(f.scores.get("run", {}).get("agent", "")) for f in facts}
+    points = [p for f in facts if (p := _point(f, several=len(agents) > 1)) is not None]
     deadline = {f.name: f1_by_deadline(f.opened, keys) for f in facts if f.opened is not None}
     shares = {f.name: latencies(f.scores, keys) for f in facts}
     quality = QUALITY[str(facts[0].scores["protocol"])]
@@ -92,6 +93,7 @@ def _figures(facts: Sequence[RunFacts]) -> dict[str, Any]:
     label = "F1 if only help within τ counts"
     return {
         "quality": quality,
+        "colour": "agent" if len(agents) > 1 else "run",
         "pareto": pareto(points, quality, f"{quality} against latency").told() if points else None,
         "deadline": curves(deadline, within, label).told() if any(deadline.values()) else None,
         "ecdf": ecdf(shares, "how long decisions took").told() if drawn else None,
@@ -99,9 +101,10 @@ def _figures(facts: Sequence[RunFacts]) -> dict[str, Any]:
     }
 
 
-def _point(f: RunFacts) -> Any:
+def _point(f: RunFacts, *, several: bool) -> Point | None:
+    """With a colour for each agent and a shape for each memory; of one agent, a colour for each run."""
     run = f.scores.get("run", {})
-    return point_of(f.name, f.scores, str(run.get("agent", "")), str(run.get("memory", "")))
+    return point_of(f.name, f.scores, str(run.get("agent", "")) if several else "", str(run.get("memory", "")))
 
 
 def _told(c: Comparison, first: str, second: str, a: str, b: str) -> dict[str, Any]:

@@ -92,7 +92,7 @@ function comparison(c, i, runs) {
 
 function figures(data) {
   const all = [
-    data.pareto && figure(data.pareto, `${data.quality} against the 95th percentile of latency; colour: agent, shape: memory; dashed: one second.`),
+    data.pareto && figure(data.pareto, `${data.quality} against the 95th percentile of latency; colour: ${data.colour}, shape: memory; dashed: one second.`),
     data.deadline && figure(data.deadline, "Quality against the deadline: F1 if only help that came within τ of a need's opening counts."),
     data.ecdf && figure(data.ecdf, "Latency: the share of decisions that took at most so long."),
   ].filter(Boolean);
