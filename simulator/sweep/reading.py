@@ -341,8 +341,8 @@ class _Loaded:
                 key, run.seed, cluster_of(key, header), str(header.get("dataset")), str(header.get("truth")),
                 int(header.get("period_ns") or 0),
             )  # fmt: skip
-            if scored["counts"].get("not_played"):
-                continue
+            if scored["counts"].get("not_played") or told["units"].get(key, {}).get("error") is not None:
+                continue  # it erred: as far as it came, it is no session like those of other cells
             units.append((facts, {table: parts[table] for table in tables if table in parts}))
         invalid = [
             f"{folder.name}, {key}: {reason}"
