@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulator.figures.drawing import Sheet
+from simulator.figures.drawing import COLUMN_MM, PAGE_MM, Sheet
 from simulator.figures.summary import Part, Summary
 
 __all__ = ["draw_ablation"]
 
 _ROWS, _COLUMNS = ("agent", "model", "data"), ("memory", "window", "modality", "latency", "policy", "rate")
-_MOST_PANELS, _A_ROW = 12, 2
-_CELL_MM, _AROUND_MM = 9.0, 19.0
+_MOST_PANELS = 12
+_CELL_MM, _AROUND_MM, _SLANT_MM = 9.0, 17.0, 9.0
+_BESIDE_MM, _SCALE_MM = 24.0, 14.0
+_INTERVAL_MM, _LETTER_MM = 14.0, 1.35
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """How panels lie: ``across`` beside each other; whether cells have room for intervals, and columns for names."""
+
+    across: int
+    intervals: bool
+    slanted: bool
+
+    @staticmethod
+    def of(n_panels: int, columns: Sequence[str]) -> _Room:
+        """As many beside each other as leave room for intervals, two at most."""
+        across = 2 if n_panels > 1 and _width(2) / len(columns) >= _INTERVAL_MM else 1
+        cell = _width(across) / len(columns)
+        slanted = max(map(len, columns)) * _LETTER_MM > cell
+        return _Room(across, cell >= _INTERVAL_MM, slanted)
+
+
+def _width(across: int) -> float:
+    return (PAGE_MM - _SCALE_MM) / across - _BESIDE_MM
 
 
 def draw_ablation(summary: Summary, metric: str, file: Path) -> Path:
@@ -31,21 +55,21 @@ def draw_ablation(summary: Summary, metric: str, file: Path) -> Path:
         with Sheet([["0"]], height_mm=40) as sheet:
             sheet["0"].nothing(f"{summary.metric(metric)['title']}: no cell has a figure")
             return sheet.save(file)
-    scale = min(known), max(known)
-    panels = [[str(i) for i in range(at, at + _A_ROW)] for at in range(0, len(shown), _A_ROW)]
-    if len(shown) % _A_ROW:
-        panels[-1][1:] = ["."] if len(shown) > 1 else []
-    height = len(panels) * (_AROUND_MM + _CELL_MM * len(rows)) + 8
-    with Sheet(panels, height_mm=height) as sheet:
+    room = _Room.of(len(shown), columns)
+    names = [[str(i) if i < len(shown) else "." for i in range(at, at + room.across)]
+             for at in range(0, len(shown), room.across)]  # fmt: skip
+    one = max(_AROUND_MM + _SLANT_MM * room.slanted + _CELL_MM * len(rows), 36.0)
+    width = COLUMN_MM if len(columns) == len(shown) == 1 else PAGE_MM
+    with Sheet(names, width_mm=width, height_mm=len(names) * one + 10) as sheet:
         for i, part in enumerate(shown):
-            last = i == len(shown) - 1
-            table, told, hatched = _panel(summary, metric, part, (down, rows), (across, columns))
+            table, told, hatched = _panel(summary, metric, part, (down, rows), (across, columns), room)
             sheet[str(i)].cells(
-                table, rows, columns, told=told, hatched=hatched, scale=scale, meaning=_meaning(summary, metric) * last
-            )
+                table, rows, columns, told=told, hatched=hatched, scale=(min(known), max(known)),
+                meaning=_meaning(summary, metric) if i == len(shown) - 1 else "", slanted=room.slanted,
+            )  # fmt: skip
             sheet[str(i)].title(part.name or f"{summary.metric(metric)['title']}, {_of(part)}")
             sheet[str(i)].labels(across, down)
-        sheet.note([*_hatching(summary, metric), *_left_out(parts, shown), *summary.notes()])
+        sheet.note([*_hatching(summary, metric, room), *_left_out(parts, shown), *summary.notes()])
         return sheet.save(file)
 
 
@@ -54,7 +78,9 @@ def _axes(summary: Summary) -> tuple[str, str]:
 
     Across goes what is studied: the first axis of the baseline that varies.
     """
-    studied = [axis for axis in summary.varying if axis in summary.baseline]
+    studied = summary.studied
+    if len(summary.varying) == 1:
+        return summary.varying[0], ""
     down = next((axis for axis in _ROWS if axis in summary.varying and axis not in studied[:1]), "")
     rest = [axis for axis in summary.varying if axis != down]
     across = next((axis for axis in (*studied, *_COLUMNS) if axis in rest), rest[0] if rest else "")
@@ -63,7 +89,7 @@ def _axes(summary: Summary) -> tuple[str, str]:
 
 
 def _panel(
-    summary: Summary, metric: str, part: Part, down: tuple[str, list[str]], across: tuple[str, list[str]]
+    summary: Summary, metric: str, part: Part, down: tuple[str, list[str]], across: tuple[str, list[str]], room: _Room
 ) -> tuple[list[list[float | None]], list[list[str]], list[tuple[int, int]]]:
     """Values, words and what is hatched, of one panel."""
     at = {(summary.at(c, down[0]), summary.at(c, across[0])): c for c in part.cells}
@@ -77,13 +103,13 @@ def _panel(
             cell = at.get((row, column))
             figure = None if cell is None else summary.figure(cell, metric)
             table[-1].append(None if figure is None else figure.value)
-            told[-1].append(_words(cell, metric))
+            told[-1].append(_words(cell, metric, room))
             if figure is not None and cell is not None and _undecided(cell, metric):
                 hatched.append((i, j))
     return table, told, hatched
 
 
-def _words(cell: Mapping[str, Any] | None, metric: str) -> str:
+def _words(cell: Mapping[str, Any] | None, metric: str, room: _Room) -> str:
     """The figure, its interval below it; "none" for a cell that has none and "·" for one that is not in the study."""
     if cell is None:
         return "·"
@@ -91,7 +117,7 @@ def _words(cell: Mapping[str, Any] | None, metric: str) -> str:
     if figure is None:
         return "none"
     star = "*" if cell["metrics"][metric].get("best") else ""
-    if figure.ends is None:
+    if figure.ends is None or not room.intervals:
         return f"{_number(figure.value)}{star}"
     return f"{_number(figure.value)}{star}\n[{_number(figure.ends[0])}, {_number(figure.ends[1])}]"
 
@@ -102,13 +128,13 @@ def _number(value: float) -> str:
 
 
 def _undecided(cell: Mapping[str, Any], metric: str) -> bool:
-    """Whether the interval of the difference to the baseline holds 0."""
+    """Whether the interval of the difference to the baseline holds 0; where no session differs there is none."""
     gain = cell["metrics"][metric].get("gain") or {}
     low, high = gain.get("low"), gain.get("high")
-    return low is not None and high is not None and low <= 0 <= high
+    return gain.get("value") == 0 if low is None or high is None else low <= 0 <= high
 
 
-def _hatching(summary: Summary, metric: str) -> list[str]:
+def _hatching(summary: Summary, metric: str, room: _Room) -> list[str]:
     """What hatching and stars mean, if there are any."""
     figures = [cell["metrics"][metric] for cell in summary.cells if metric in cell["metrics"]]
     said = []
@@ -117,9 +143,13 @@ def _hatching(summary: Summary, metric: str) -> list[str]:
         said.append(
             f"hatched: the 95 % interval of the difference to {against} (all else equal, same sessions) holds 0"
         )
+    elif summary.studied:
+        said.append(
+            "not hatched: differences to the baseline are not computed in a study of this size; see effects.csv"
+        )
     if any(found.get("best") for found in figures):
-        said.append("*: the best of its figure; below each figure its 95 % interval")
-    return said
+        said.append("*: the best of those that it can be compared with")
+    return [*said, "below each figure its 95 % interval" if room.intervals else "intervals stand in summary.csv"]
 
 
 def _meaning(summary: Summary, metric: str) -> str:

@@ -12,7 +12,7 @@ from simulator.figures.summary import Part, Summary, seconds
 __all__ = ["draw_context", "draw_deadline"]
 
 Cells = Sequence[Mapping[str, Any]]
-_A_PANEL, _MOST_PANELS = 6, 8
+_A_PANEL, _MOST_PANELS = 7, 8
 _NAN = float("nan")
 
 

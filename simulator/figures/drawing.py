@@ -202,6 +202,7 @@ class Panel:
         hatched: Sequence[tuple[int, int]] = (),
         scale: tuple[float, float],
         meaning: str = "",
+        slanted: bool = False,
     ) -> None:
         """A table as shades, dark for much, with words in each cell, some of them hatched; ``meaning`` stands beside
         the scale, and without one no scale is drawn.
@@ -225,8 +226,9 @@ class Panel:
         self._axes.set_yticks(range(len(rows)), [_short(name) for name in rows])
         self._axes.set_xticks(range(len(columns)), [_short(name, 18) for name in columns])
         self._axes.tick_params(length=0)
-        if sum(len(_short(name, 18)) for name in columns) > 44:
-            self._axes.tick_params(axis="x", rotation=30)
+        if slanted:
+            self._axes.set_xticks(self._axes.get_xticks(), self._axes.get_xticklabels(), rotation=30, ha="right",
+                                  rotation_mode="anchor")  # fmt: skip
         self._axes.spines[:].set_visible(False)
         if meaning:
             bar = self._axes.figure.colorbar(image, ax=self._axes, pad=0.02)

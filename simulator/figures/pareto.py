@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ class _Style:
         self._summary = summary
         self._coloured = next((a for a in _COLOURED if a in summary.varying), "")
         rest = [axis for axis in summary.varying if axis != self._coloured]
-        self._marked = next((a for a in _MARKED if a in rest), rest[0] if rest else "")
+        self._marked = next((a for a in (*summary.studied, *_MARKED) if a in rest), rest[0] if rest else "")
         self._others = [axis for axis in rest if axis != self._marked]
         self._colours = summary.values(self._coloured) if self._coloured else [""]
         self._marks = summary.values(self._marked) if self._marked else [""]
@@ -91,6 +92,8 @@ class _Style:
     def of(self, cell: Mapping[str, Any]) -> tuple[str, str]:
         colour = self._colours.index(self._summary.at(cell, self._coloured)) if self._coloured else 0
         mark = self._marks.index(self._summary.at(cell, self._marked)) if self._marked else 0
+        if not self._coloured:  # one axis, told by both
+            colour = mark
         return COLOURS[colour % len(COLOURS)], MARKS[mark % len(MARKS)]
 
     def key(self) -> list[tuple[str, list[tuple[str, Point]]]]:
@@ -100,7 +103,11 @@ class _Style:
             marks = [(v, Point(0, 0, colour=COLOURS[i % len(COLOURS)])) for i, v in enumerate(self._colours)]
             said.append((self._coloured, marks))
         if self._marked:
-            marks = [(v, Point(0, 0, colour=_INK, mark=MARKS[i % len(MARKS)])) for i, v in enumerate(self._marks)]
+            inks = COLOURS if not self._coloured else (_INK,)
+            marks = [
+                (v, Point(0, 0, colour=inks[i % len(inks)], mark=MARKS[i % len(MARKS)]))
+                for i, v in enumerate(self._marks)
+            ]
             said.append((self._marked, marks))
         return said
 
@@ -109,7 +116,8 @@ class _Style:
         said = []
         if self._others:
             said.append(f"not told apart here: {', '.join(self._others)}")
-        if len(self._colours) > len(COLOURS) or len(self._marks) > len(MARKS):
+        twice = len(MARKS) if self._coloured else math.lcm(len(COLOURS), len(MARKS))
+        if len(self._colours) > len(COLOURS) or len(self._marks) > twice:
             said.append("colours or marks come again; summary.csv tells all cells apart")
         return said
 

@@ -118,13 +118,22 @@ class Summary:
             found.setdefault(" · ".join(filter(None, (self.at(cell, axis) for axis in others))), []).append(cell)
         yield from found.items()
 
+    @property
+    def studied(self) -> list[str]:
+        """The axes that the study is about: those of its baseline that vary."""
+        return [axis for axis in self.varying if axis in self.baseline]
+
     def groups(self, most: int, along: str) -> list[Part]:
-        """Cells for panels of curves along an axis: all in one if so few curves fit, else by the first other axis."""
-        first = next((axis for axis in self.varying if axis != along), "")
-        if not first or len(list(self.lines(self.cells, along))) <= most:
-            return [Part("", tuple(self.cells))]
-        parts = ((value, tuple(c for c in self.cells if self.at(c, first) == value)) for value in self.values(first))
-        return [Part(f"{first} {value}", cells) for value, cells in parts if cells]
+        """Cells for panels of curves along an axis: all in one if no more curves than that, else by further axes, one
+        after the other; what is studied stays together longest.
+        """
+        others = [axis for axis in self.varying if axis != along]
+        others = [axis for axis in others if axis not in self.studied] + [a for a in others if a in self.studied]
+        for n in range(len(others)):
+            parts = self.parts([axis for axis in self.varying if axis not in others[:n]])
+            if all(len(list(self.lines(part.cells, along))) <= most for part in parts):
+                return parts
+        return self.parts([axis for axis in self.varying if axis not in others[:-1]])
 
     def fixed(self) -> str:
         """The axes that do not vary, in words."""

@@ -17,8 +17,11 @@ from simulator.sweep.reading import CellRuns, Results
 
 __all__ = ["MOST", "gains"]
 
-MOST = 500
-"""Pairs of cell and metric: each takes resamples of its own. The leading metrics come first."""
+MOST = 15_000
+"""Cells times metrics times sessions (100 at least): each pair takes resamples of its own, so that a large study has
+gains of its leading metrics alone, or none.
+"""
+_LEAST_SESSIONS = 100
 
 
 def gains(results: Results, grouped: Sequence[Group], metrics: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
@@ -37,8 +40,9 @@ def gains(results: Results, grouped: Sequence[Group], metrics: Sequence[str]) ->
     if not baseline:
         return found
     wanted = [m for m in metrics if m not in OF_THE_TRUTH and m in results.like]
-    n_cells = sum(len(group.cells) for group in grouped)
-    wanted = wanted[: MOST // n_cells] if n_cells else []
+    cells = [cell for group in grouped for cell in group.cells]
+    n_units = max((len(cell.units) for cell in cells), default=0)
+    wanted = wanted[: MOST // (max(n_units, _LEAST_SESSIONS) * max(len(cells), 1))]
     for group in grouped:
         at = {tuple(cell.values.items()): cell for cell in group.cells}
         for cell in group.cells:

@@ -18,6 +18,7 @@ from scorers.statistics.clusters import ENOUGH, Clusters
 from scorers.statistics.interval import Interval
 from simulator.sweep import latex, tables
 from simulator.sweep.effects import effects
+from simulator.sweep.gains import gains
 from simulator.sweep.gates import Failure, Gate, check_cells
 from simulator.sweep.pooling import Figure, figures
 from simulator.sweep.ranking import Group, Standing, groups, rank
@@ -103,10 +104,24 @@ def summary_of(results: Results, published: Sequence[Mapping[str, Any]] = ()) ->
         "baseline": dict(study.baseline),
         "metrics": listed,
         "caveats": _caveats(results, grouped, standing),
-        "cells": [_cell(results, cell, found[cell.id], standing, number.get(cell.id)) for cell in results.cells],
+        "cells": _with_gains(
+            results,
+            grouped,
+            [_cell(results, cell, found[cell.id], standing, number.get(cell.id)) for cell in results.cells],
+        ),
         "effects": [effect.told() for effect in effects(results, grouped, shown)],
         "published": [dict(row) for row in published],
     }
+
+
+def _with_gains(results: Results, grouped: Sequence[Group], cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Cells with what each figure is away from that of the baseline's cell: ``gain`` of a metric, where it is known."""
+    away = gains(results, grouped, results.metrics)
+    for cell in cells:
+        for metric, figure in cell["metrics"].items():
+            if (gain := away.get((cell["id"], metric))) is not None:
+                figure["gain"] = gain
+    return cells
 
 
 def _metrics(results: Results) -> list[dict[str, Any]]:
