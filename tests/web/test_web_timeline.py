@@ -134,7 +134,7 @@ def test_the_classes_that_are_drawn_are_the_scorers(page: Any, served: Served, m
 def test_a_click_on_a_mark_shows_its_decision(page: Any, served: Served, made: Path) -> None:
     _open(page, served, made / "runs/scripted")
     x, y = page.evaluate("(() => { const d = timeline.drawing, lane = d.lanes.find((l) => l.kind === 'offers');"
-                         "return [d.x(36), lane.top + lane.inner / 2]; })()")  # fmt: skip
+                         "return [d.x(36), lane.top + 12]; })()")  # fmt: skip
     page.locator("#base").hover(position={"x": x, "y": y})
     assert "late: right when captured" in page.inner_text("#tip")
     page.locator("#base").click(position={"x": x, "y": y})

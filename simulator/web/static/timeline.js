@@ -280,7 +280,7 @@ base.addEventListener("pointerdown", (event) => {
   }
   const t = found?.offer ? found.offer.captured_s : found?.moment ? found.moment.t_s : null;
   if (dragging === "cursor" && t !== null) {
-    state.selected = { t: found.offer ? found.offer.arrived_s : t, y: found.lane.top + found.lane.inner / 2 };
+    state.selected = { t: found.offer ? found.offer.arrived_s : t, y: found.lane.top + (found.offer ? 12 : found.lane.inner / 2) };
     seek(t);
     dragging = null;
   } else move(event);

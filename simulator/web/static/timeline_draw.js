@@ -108,7 +108,7 @@ export class Drawing {
     if (session.truth.needs.length) add("needs", 26, "needs");
     for (const run of session.runs) {
       const moments = run.data.moments.length > 0;
-      add(moments ? "moments" : "offers", 34, `${run.letter} ${run.name}`, { run, sub: moments ? "moments" : "offers", first: true });
+      add(moments ? "moments" : "offers", 36, `${run.letter} ${run.name}`, { run, sub: moments ? "moments" : "offers", first: true });
       if (run.threads.length) add("intents", Math.min(6, run.threadRows) * 11 + 4, "intents", { run });
       add("busy", 18, "busy / dropped", { run });
       add("latency", 56, "latency", { run, sub: "budget " + (session.period) + " s" });
@@ -277,7 +277,7 @@ export class Drawing {
   }
 
   offers(lane) {
-    const g = this.g, run = lane.run, middle = lane.top + lane.inner / 2;
+    const g = this.g, run = lane.run, middle = lane.top + 12, low = lane.top + 25;  // offers above, misses below
     g.fillStyle = this.colours["--need"];
     g.globalAlpha = 0.13;
     for (const need of this.session.truth.needs) g.fillRect(this.x(need.opens_s), lane.top, this.x(need.closes_s) - this.x(need.opens_s), lane.inner);
@@ -304,7 +304,7 @@ export class Drawing {
       }
       mark(g, o.mark, b, middle, r, this.palette);
     }
-    for (const need of run.missed) if (need.closes_s >= this.from && need.closes_s <= this.to) mark(g, "miss", this.x(need.closes_s), middle, r, this.palette);
+    for (const need of run.missed) if (need.closes_s >= this.from && need.closes_s <= this.to) mark(g, "miss", this.x(need.closes_s), low, r, this.palette);
   }
 
   moments(lane) {
@@ -457,7 +457,7 @@ export class Drawing {
       const shown = lane.run.data.offers.filter((o) => o.mark !== "held_back");
       const offer = best(shown, (o) => o.arrived_s) ?? best(lane.run.data.offers, (o) => o.arrived_s);
       const missed = best(lane.run.missed, (need) => need.closes_s);
-      if (missed && (!offer || near(missed.closes_s) < near(offer.arrived_s))) return { lane, run: lane.run, need: missed };
+      if (missed && (!offer || (y > lane.top + 19 ? near(missed.closes_s) <= 9 : near(missed.closes_s) < near(offer.arrived_s)))) return { lane, run: lane.run, need: missed };
       if (offer) return { lane, run: lane.run, offer };
     }
     if (lane.kind === "moments") {
