@@ -25,7 +25,7 @@ def report(
     force: Annotated[bool, switch("Compare runs that should not be compared; the report says so.")] = False,
     json: AsJson = False,
 ) -> int:
-    """Write one HTML file that holds a run: figures, the timeline of each session, configuration, caveats.
+    """Write one HTML file that holds a run: figures, timelines, caveats.
 
     It needs no script, no other file and no network, and prints. Without --with-frames it holds no pictures; with it,
     those that the recording holds now: what was redacted or deleted is not in it.

@@ -286,8 +286,8 @@ def _sessions(facts: Sequence[RunFacts]) -> Iterator[str]:
         for f, strips_of, logs_of in zip(facts, told, logs, strict=True):
             if key in strips_of:
                 name = f"{key}, {f.name}" if len(facts) > 1 else key
-                head = f'<div class="session" tabindex="0" role="group" aria-label="{escaped(name, 80)}">'
-                yield f"{head}{session_figure(strips_of[key], logs_of.get(key), name)}</div>"
+                opened = f'<div class="session" tabindex="0" role="group" aria-label="{escaped(name, 80)}">'
+                yield f"{opened}{session_figure(strips_of[key], logs_of.get(key), name)}</div>"
     if len(keys) > len(shown):
         yield paragraph(f"{len(keys) - len(shown)} more sessions are not drawn; proact view shows each.")
     rows = []
