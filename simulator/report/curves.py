@@ -15,7 +15,7 @@ from scorers.statistics.spread import middles
 from simulator.core.types import SECOND
 from simulator.play.scoring import Opened
 
-__all__ = ["f1_by_deadline", "latencies"]
+__all__ = ["f1_by_deadline", "f1_of_units", "latencies"]
 
 Curve = list[tuple[float, float]]
 
@@ -44,29 +44,31 @@ def latencies(scores: Mapping[str, Any], keys: frozenset[str] | None = None) -> 
     return found
 
 
-def f1_by_deadline(opened: Opened, keys: frozenset[str] | None = None) -> Curve:
+def f1_by_deadline(scores: Mapping[str, Any]) -> Curve:
     """(τ in s, F1 if only what arrived within τ of a need's opening served it), ascending; the longest is F1_rt where
-    no need was open longer.
+    no need was open longer. From the attainment of deadlines and the number of offers; empty where there are none.
 
     An offer that comes later than τ is still an offer that interrupted: the number of offers stays.
-
-    Args:
-        opened: the run, of protocol ``stream``; another has no such curve.
-        keys: only these units.
     """
+    attained, said = (scores["details"].get(name) or {} for name in ("deadline_attainment@5", "P_rt"))
+    if not attained.get("curve") or "classes" not in said:
+        return []
+    n_needs, n_said = attained["n"], sum(said["classes"].values())
+    return [(tau, round(2 * round(share * n_needs) / (n_said + n_needs), 6)) for tau, share in attained["curve"]]
+
+
+def f1_of_units(opened: Opened, keys: frozenset[str]) -> Curve:
+    """``f1_by_deadline`` of some units, from their logs; empty of another protocol than ``stream``."""
     if opened.context.protocol != "stream":
         return []
     scorer, hits, n_said, n_needs = Realtime(), Counter[int](), 0, 0
     for unit in opened.units:
-        if not unit.has_truth("stream") or not (len(unit.log) or unit.log.complete):
-            continue
-        if keys is None or unit.key in keys:
-            strength = scorer.tally(
-                replace(unit, truth=truth_as_played(unit.log, unit.truth)), opened.context
-            ).strengths[""]
-            hits.update(strength.by_deadline)
+        if unit.key in keys and unit.has_truth("stream") and (len(unit.log) or unit.log.complete):
+            played = replace(unit, truth=truth_as_played(unit.log, unit.truth))
+            strength = scorer.tally(played, opened.context).strengths[""]
+            hits.update({d: strength.by_deadline[d] for d in scorer.rules.curve_ns})
             n_said += len(strength.judged)
             n_needs += strength.n_needs
     if not n_needs:
         return []
-    return [(d / SECOND, round(2 * n / (n_said + n_needs), 6)) for d, n in sorted(hits.items())]
+    return [(d / SECOND, round(2 * hits[d] / (n_said + n_needs), 6)) for d in scorer.rules.curve_ns]

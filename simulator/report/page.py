@@ -62,7 +62,7 @@ class RunFacts:
 
     Attributes:
         name: the end of its path that tells it from the others.
-        told: its ``run.json``. ``opened`` is None where its logs cannot be read; ``notes`` say why.
+        told: its ``run.json``. ``opened`` is None where its logs are not read; ``notes`` say why they could not be.
     """
 
     name: str
@@ -114,8 +114,8 @@ def make(runs: Sequence[str | Path], *, frames: int = 0, force: bool = False) ->
     return Made(html, n_frames, private, tuple(notes))
 
 
-def read_facts(runs: Sequence[str | Path]) -> list[RunFacts]:
-    """Read runs; their names are the ends of their paths that tell them apart.
+def read_facts(runs: Sequence[str | Path], *, logs: bool = True) -> list[RunFacts]:
+    """Read runs; their names are the ends of their paths that tell them apart. Without ``logs`` none is opened.
 
     Raises:
         InputError: not a run folder.
@@ -124,7 +124,7 @@ def read_facts(runs: Sequence[str | Path]) -> list[RunFacts]:
     paths = [as_path("run", run) for run in runs]
     if len({p.resolve() for p in paths}) < len(paths):
         raise UsageError("a run is named twice; name each once")
-    return [_read(name, path) for name, path in zip(_names(paths), paths, strict=True)]
+    return [_read(name, path, logs=logs) for name, path in zip(_names(paths), paths, strict=True)]
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
@@ -134,11 +134,11 @@ def _names(paths: Sequence[Path]) -> list[str]:
     return next((names for names in tries if len(set(names)) == len(names)), [p.name for p in paths])
 
 
-def _read(name: str, path: Path) -> RunFacts:
+def _read(name: str, path: Path, *, logs: bool) -> RunFacts:
     told = read_run(path)
     scores, notes, opened = read_scores(path), list[str](), None
     try:
-        opened = open_folder(path)
+        opened = open_folder(path) if logs else None
     except ProactError as error:
         if scores is None:
             raise
@@ -244,7 +244,7 @@ def _curves(facts: Sequence[RunFacts]) -> Iterator[str]:
         quality = QUALITY[facts[0].scores["protocol"]]
         said = f"{quality} against the 95th percentile of latency, with 95 % intervals; dashed: one second."
         yield figure(pareto(points, quality, f"{quality} against latency"), said)
-    lines = {f.name: f1_by_deadline(f.opened) for f in facts if f.opened is not None}
+    lines = {f.name: f1_by_deadline(f.scores) for f in facts}
     if any(lines.values()):
         yield figure(
             curves(lines, ("τ: seconds after a need opened", "F1"), "F1 if only help within τ counts"),

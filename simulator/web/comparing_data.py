@@ -12,9 +12,10 @@ from scorers.statistics.interval import Interval
 from simulator.core.errors import UsageError
 from simulator.core.types import SECOND
 from simulator.play.comparing import Comparison, Row, compare
+from simulator.play.scoring import open_folder
 from simulator.play.sides import Side
 from simulator.report.charts import Point, curves, ecdf, forest, pareto
-from simulator.report.curves import f1_by_deadline, latencies
+from simulator.report.curves import f1_by_deadline, f1_of_units, latencies
 from simulator.report.page import QUALITY, RunFacts, changes_of, point_of, read_facts
 from simulator.web.place import Place
 
@@ -46,7 +47,7 @@ def compared(place: Place, ids: Sequence[str], *, force: bool, common: bool) -> 
     ids = list(dict.fromkeys(ids))
     if not 2 <= len(ids) <= MOST_RUNS:
         raise UsageError(f"a comparison takes 2 to {MOST_RUNS} runs, and {len(ids)} were named")
-    facts = read_facts([place.run(id_) for id_ in ids])
+    facts = read_facts([place.run(id_) for id_ in ids], logs=False)
     told: dict[str, Any] = {
         "runs": [_run(id_, f) for id_, f in zip(ids, facts, strict=True)],
         "refused": None,
@@ -85,7 +86,7 @@ def _figures(facts: Sequence[RunFacts]) -> dict[str, Any]:
     keys = frozenset.intersection(*(frozenset(f.scores["units"]) for f in facts))
     agents = {str(f.scores.get("run", {}).get("agent", "")) for f in facts}
     points = [p for f in facts if (p := _point(f, several=len(agents) > 1)) is not None]
-    deadline = {f.name: f1_by_deadline(f.opened, keys) for f in facts if f.opened is not None}
+    deadline = {f.name: _deadline(f, keys) for f in facts}
     shares = {f.name: latencies(f.scores, keys) for f in facts}
     quality = QUALITY[str(facts[0].scores["protocol"])]
     drawn = any(ms > 0 for of_run in shares.values() for ms, _ in of_run)
@@ -99,6 +100,11 @@ def _figures(facts: Sequence[RunFacts]) -> dict[str, Any]:
         "ecdf": ecdf(shares, "how long decisions took").told() if drawn else None,
         "deadline_table": {name: points for name, points in deadline.items() if points},
     }
+
+
+def _deadline(f: RunFacts, keys: frozenset[str]) -> list[tuple[float, float]]:
+    """From the scores where all units count; logs are read where only some do."""
+    return f1_by_deadline(f.scores) if keys == f.scores["units"].keys() else f1_of_units(open_folder(f.folder), keys)
 
 
 def _point(f: RunFacts, *, several: bool) -> Point | None:

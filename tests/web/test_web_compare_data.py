@@ -12,7 +12,7 @@ from simulator.core.errors import UsageError
 from simulator.play.comparing import compare
 from simulator.play.player import run
 from simulator.play.scoring import open_folder
-from simulator.report.curves import f1_by_deadline, latencies
+from simulator.report.curves import f1_by_deadline, f1_of_units, latencies
 from simulator.web.comparing_data import compared, known
 from simulator.web.place import NotHere, Place, id_of
 
@@ -98,7 +98,9 @@ def test_one_run_is_no_comparison_and_an_unknown_one_is_not_here(place: Place, r
 
 def test_quality_against_the_deadline_ends_at_the_score_itself(runs: dict[str, Path]) -> None:
     scores = json.loads((runs["rag"] / "scores.json").read_text(encoding="utf-8"))
-    curve = f1_by_deadline(open_folder(runs["rag"]))
+    curve = f1_by_deadline(scores)
+    assert curve == f1_of_units(open_folder(runs["rag"]), frozenset(scores["units"]))
+    assert f1_of_units(open_folder(runs["rag"]), frozenset({"desktop"})) != curve
     values = [f1 for _, f1 in curve]
     assert values == sorted(values)
     assert values[-1] == pytest.approx(scores["scores"]["F1_rt"], abs=1e-6)  # no need here is open for over a minute
