@@ -237,7 +237,7 @@ export function page({ title }) {
   } } });
   const name = () => put(switcher, `Theme: ${document.documentElement.dataset.theme}`);
   name();
-  const links = [["/", "Runs"], ["/compare", "Compare"], ["/about", "About"]].map(([href, what]) =>
+  const links = [["/", "Runs"], ["/compare", "Compare"], ["/ablation", "Studies"], ["/about", "About"]].map(([href, what]) =>
     el("a", { href, "aria-current": location.pathname === href ? "page" : undefined }, what));
   const header = el("header", { class: "top" }, skip, el("a", { class: "name", href: "/" }, "proact"),
     el("nav", { "aria-label": "Pages" }, links), el("span", { class: "space" }), switcher,
