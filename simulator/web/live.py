@@ -31,7 +31,7 @@ from simulator.runs.gate import Gate
 from simulator.runs.unit import UnitPlan, UnitResult
 from simulator.screen.pixels import decode
 from simulator.timing.audit import percentile
-from simulator.timing.clock import pause, real_ns, utc_now
+from simulator.timing.clock import pause, real_ns, utc_now, wall_ns
 from simulator.web.hub import Hub
 from simulator.web.live_feed import LiveFeed
 from simulator.web.pages import answer, html, posted
@@ -87,7 +87,7 @@ class LivePage(Watcher):
     lags_ns: deque[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.feed = LiveFeed(self.hub.publish)
+        self.feed = LiveFeed(self.hub.publish, f"{wall_ns():x}")
         self.lags_ns = deque(maxlen=_LAGS)
         self._folder: RunFolder | None = None
         self._plan: UnitPlan | None = None

@@ -75,10 +75,11 @@ class LiveFeed:
 
     Args:
         say: is handed each change, an event's name and its data; called with the state locked, so it must be quick.
+        life: a word that no other feed has, so that a page tells what it knows of an earlier one from what it gets.
     """
 
-    def __init__(self, say: Say = lambda event, data: None) -> None:
-        self._say, self._lock = say, RLock()
+    def __init__(self, say: Say = lambda event, data: None, life: str = "0") -> None:
+        self._say, self._lock, self._life = say, RLock(), life
         self._about: dict[str, Any] = {"badge": "LIVE", "phase": "preparing"}
         self._status: dict[str, Any] = {}
         self._rule = Surfacing(Gate())
@@ -111,9 +112,9 @@ class LiveFeed:
         with self._lock:
             self._n += 1
             self._clear()
-            self._about = {**about, "part": self._n, "phase": "preparing"}
+            self._about = {**about, "part": f"{self._life}-{self._n}", "phase": "preparing"}
             self._rule = Surfacing(gate)
-            self._say("live_reset", {"part": self._n})
+            self._say("live_reset", {"part": self._about["part"]})
 
     def phase(self, phase: str, why: str | None = None) -> None:
         """``preparing``, ``running`` or ``ended``, and a sentence why."""
@@ -206,7 +207,7 @@ class LiveFeed:
             self._cost = None if self._cost is None or cost is None else self._cost + cost  # unknown stays unknown
 
     def _offered(self, flight: Flight, snapshot: Snapshot, offer: Offer, arrival_ns: int) -> dict[str, Any]:
-        id_ = f"{self._n}-{flight.seq}-{self._counts['offered']}"
+        id_ = f"{self._life}-{self._n}-{flight.seq}-{self._counts['offered']}"
         self._shown[id_] = Shown(flight.seq, offer.intention, snapshot.captured_ns, arrival_ns)
         memory = None if flight.observation is None else flight.observation.memory
         picture = None if snapshot.image is None else snapshot.image.pixels_hash

@@ -7,7 +7,7 @@ page({ title: "[proact live]" });
 const BUDGET_FRESH_MS = 10000; // how long a suggestion counts as being made
 const HUES = ["#56B4E9", "#E69F00", "#2fc79a", "#F0E442", "#e3a6c8", "#8ab6d6", "#f0a878", "#b8bec4"];
 
-let state = null, loading = false, waiting = [], away = false;
+let state = null, loading = false, again = false, waiting = [], away = false;
 let offset = null; // stream time less this page's clock, ms
 let selected = null, cardSince = 0;
 const hues = new Map();
@@ -15,6 +15,7 @@ const hues = new Map();
 // ---------------------------------------------------------------- state
 
 async function load() {
+  again = loading;
   if (loading) return;
   loading = true;
   try {
@@ -29,6 +30,7 @@ async function load() {
   } finally {
     loading = false;
   }
+  if (again) return load();
   const missed = waiting;
   waiting = [];
   for (const [act, data] of missed) act(data);
@@ -387,7 +389,8 @@ key("w", "the suggestion is wrong", () => answer("rejected"));
 key("z", "take the answer back", () => current()?.said && answer(null));
 key("m", "show the memories behind it", () => { byId("behind").open = !byId("behind").open; });
 
-listen(handlers, { reset: load, state: (how) => { if (how === "lost") lost(true); else { if (away || !state) load(); away = false; tick(); } } });
+// What is told between asking for the state and listening would be missed: asked once more as soon as events come.
+listen(handlers, { reset: load, state: (how) => { if (how === "lost") lost(true); else { away = false; load(); } } });
 load();
 setInterval(tick, 200);
 setInterval(strip, calm() ? 1000 : 500);

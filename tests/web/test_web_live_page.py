@@ -1,0 +1,288 @@
+"""The live page in a real browser: what it shows, what is written down, what it survives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from scorers.feedback import FILE, read
+from simulator.core.types import MS, SECOND, ImageRef, MemoryItem, Observation, Offer, Snapshot
+from simulator.recorder.exclusions import OWN_MARK
+from simulator.recorder.status import Facts
+from simulator.runs.answers import Answer
+from simulator.runs.flights import Flight
+from simulator.runs.gate import OFF
+from simulator.runs.records import Kind
+from simulator.web.live import LivePage
+from simulator.web.place import Place
+from simulator.web.server import Web
+
+pytestmark = pytest.mark.timeout(60)
+PHONE, PROJECTOR = (360, 740), (1920, 1080)
+HOSTILE = '<img src=x onerror="document.title=1"><script>alert(1)</script>\x1b[31m\u202egnp.exe\u0000 "&amp;'
+
+
+class Recorder:
+    """Says that it records, and pauses at once."""
+
+    def __init__(self) -> None:
+        self.facts = Facts(last_tick_age_s=0.4, n_rows=12, n_bytes=2_000_000, late_p99_ms=3.0)
+        self.heard: list[str] = []
+
+    def pause(self) -> None:
+        self.heard.append("pause")
+        self.facts = Facts(last_tick_age_s=0.4, n_rows=12, trouble="paused", gaps={"paused": 2})
+
+    def resume(self) -> None:
+        self.heard.append("resume")
+        self.facts = Facts(last_tick_age_s=0.4, n_rows=13)
+
+
+class Live:
+    """A page with a made-up run behind it."""
+
+    def __init__(self, folder: Path, recorder: Recorder | None = None) -> None:
+        self.folder, self.now_ns = folder, 0
+        self.place = Place([])
+        self.page = LivePage(self.place.hub, ["Recorded: a picture a second.", "Sent: nothing."], recorder=recorder)
+        self.page.show(self.page.badge, self.page.notice, recorder)
+        (folder / "unit").mkdir(parents=True, exist_ok=True)
+        run: Any = SimpleNamespace(unit=lambda key: folder / key)
+        plan: Any = SimpleNamespace(key="unit", source=SimpleNamespace(user="p01"))
+        self.page._folder, self.page._plan = run, plan
+        self.page._engine = self.engine = SimpleNamespace(  # type: ignore[assignment]
+            now_ns=self.stream_ns, seen=(), waiting=1, dropped=2, source=SimpleNamespace(gaps=()),
+            books=SimpleNamespace(tally=SimpleNamespace(released=12)),
+        )  # fmt: skip
+        self.page.feed.begin({"badge": "LIVE", "notice": self.page.notice, "can_pause": recorder is not None}, OFF)
+        self.page.feed.phase("running")
+
+    def stream_ns(self) -> int:
+        return self.now_ns
+
+    def saw(self, n: int, app: str = "xterm", title: str = "bash", colour: str = "navy") -> Snapshot:
+        file = self.folder / f"{n}.png"
+        Image.new("RGB", (320, 180), colour).save(file)
+        snapshot = Snapshot(n, n * SECOND, n * SECOND, app, title, None, ImageRef(file, f"{n:064x}"))
+        self.now_ns = snapshot.captured_ns + 400 * MS
+        self.page.feed.snapshot(self.page._with_picture(snapshot))
+        self.page.tell()
+        return snapshot
+
+    def answered(self, seen: Snapshot, *offers: Offer, took_ms: int = 300, items: tuple[MemoryItem, ...] = (),
+                 kind: Kind | None = None, dropped: int = 0) -> None:  # fmt: skip
+        flight = Flight("decide", seen.index, seen.captured_ns, seen.captured_ns, dropped, snapshot=seen)
+        self.page.feed.departed(flight)
+        said = tuple((offer, took_ms * MS) for offer in offers)
+        flight.answer = Answer(took_ms * MS, offers=said, fields={"tokens": {"in": 900, "out": 40}, "cost": None})
+        view: Any = SimpleNamespace(items=items)
+        flight.observation = Observation(seen, seen.captured_ns, "u", view, {}, view, view)
+        self.page.feed.decided(flight, kind or (Kind.OFFER if offers else Kind.SILENT), seen.captured_ns + took_ms * MS)
+
+    def some(self) -> None:
+        """What a minute may look like."""
+        for n in range(40):
+            seen = self.saw(n, "Firefox" if n < 20 else "xterm")
+            offers = (Offer("Error Correction", f"May I explain error {n}?", 0.7),) if n in (12, 30) else ()
+            memory = (
+                MemoryItem("Stuck in xterm, asked for help", 0.93, ("a",), None, "Error Correction", 0.5, "why?"),
+            )
+            slow = n % 9 == 0
+            self.answered(seen, *offers, took_ms=2400 if slow else 300, items=memory, dropped=2 if slow else 0,
+                          kind=Kind.ERROR if n == 25 else None)  # fmt: skip
+        self.page.feed.gaps([(5 * SECOND, 9 * SECOND, "paused")])
+        self.page.lags_ns.extend([2 * MS] * 20)
+        self.page.tell()
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Live:
+    return Live(tmp_path, Recorder())
+
+
+def opened(page: Any, served: Callable[..., str], live: Live, query: str = "") -> str:
+    url = served(live.place, more=live.page.routes())
+    page.goto(f"{url}/live{query}")
+    page.wait_for_function("document.querySelector('#figures dd')")
+    return url
+
+
+def test_it_carries_the_mark_by_which_the_recorder_finds_it(page: Any, served: Any, live: Live) -> None:
+    opened(page, served, live)
+    live.some()
+    assert OWN_MARK in page.title()
+    assert OWN_MARK in page.evaluate("fetch('/live').then((a) => a.text())").partition("</title>")[0]
+
+
+def test_it_says_what_is_recorded_what_the_agent_does_and_how_fast(page: Any, served: Any, live: Live) -> None:
+    opened(page, served, live)
+    live.some()
+    page.wait_for_selector("#frame img")
+    page.wait_for_function("document.querySelector('#rec').textContent === '● REC'")
+    said = page.inner_text("main")
+    for words in ("Recorded: a picture a second.", "May I explain error 30?", "70 % sure", "300 ms", "unknown",
+                  "2 of 2", "40 decisions", "1 errors", "2 suggestions", "1 gaps"):  # fmt: skip
+        page.wait_for_function(f"document.querySelector('main').innerText.includes('{words}')")
+    assert "0.4 s ago" in said or "s ago" in said
+    page.keyboard.press("m")
+    page.wait_for_function("document.querySelector('#memories').innerText.includes('You asked: why?')")
+    assert "help was needed in 50 % of such moments" in page.inner_text("#memories")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_can_be_read_by_everybody(
+    theme: str, new_page: Any, served: Any, live: Live, axe_clean: Any, shot: Any
+) -> None:
+    page = new_page(color_scheme=theme)
+    opened(page, served, live)
+    live.some()
+    page.wait_for_selector("#card .offer")
+    page.keyboard.press("m")
+    axe_clean(page)
+    shot(page, f"live-{theme}")
+
+
+@pytest.mark.parametrize(("size", "query"), [(PHONE, ""), (PROJECTOR, "?kiosk")])
+def test_it_fits(size: tuple[int, int], query: str, new_page: Any, served: Any, live: Live, shot: Any) -> None:
+    page = new_page(size)
+    opened(page, served, live, query)
+    live.some()
+    page.wait_for_selector("#card .offer")
+    page.wait_for_selector("#frame img")
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    shot(page, f"live-{size[0]}{query.replace('?', '-')}")
+
+
+def test_what_is_said_of_a_suggestion_is_written_down_and_taken_back(page: Any, served: Any, live: Live) -> None:
+    opened(page, served, live)
+    live.some()
+    file = live.folder / "unit" / FILE
+    page.wait_for_function("document.querySelector('#card').innerText.includes('error 30')")
+    page.wait_for_timeout(450)
+    page.get_by_role("button", name="Useful").click()
+    page.wait_for_function("document.querySelector('#heard').textContent.includes('Written down')")
+    (one,) = read(file) or ()
+    assert (one.seq, one.said, one.by, one.intention) == (30, "accepted", "p01", "Error Correction")
+    assert one.at is not None
+    assert one.t_s == pytest.approx(live.now_ns / SECOND)
+    assert page.get_attribute("[data-said=accepted]", "aria-pressed") == "true"
+    page.keyboard.press("w")
+    page.wait_for_function("document.querySelector('[data-said=rejected]').ariaPressed === 'true'")
+    assert [v.said for v in read(file) or ()] == ["accepted", "rejected"]
+    page.keyboard.press("z")
+    page.wait_for_function("document.querySelector('[data-said=accepted]').ariaPressed === 'true'")
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_function("document.querySelector('#heard').textContent === 'Taken back.'")
+    assert read(file) == ()
+    page.get_by_role("button", name="Open the suggestion of 0:12").click()
+    page.wait_for_function("document.querySelector('#card').innerText.includes('error 12')")
+    page.wait_for_timeout(450)
+    page.keyboard.press("n")
+    page.wait_for_function("document.querySelector('#earlier').innerText.includes('not now')")
+    (one,) = read(file) or ()
+    assert (one.seq, one.said) == (12, "ignored")
+
+
+def test_an_answer_meant_for_one_suggestion_does_not_reach_the_next(page: Any, served: Any, live: Live) -> None:
+    opened(page, served, live)
+    live.answered(live.saw(1), Offer("Coding", "the first"))
+    page.wait_for_function("document.querySelector('#card').innerText.includes('the first')")
+    page.wait_for_timeout(450)
+    live.answered(live.saw(2), Offer("Coding", "the second"))
+    page.wait_for_function("document.querySelector('#card').innerText.includes('the second')")
+    page.keyboard.press("w")  # the finger was on its way
+    page.wait_for_timeout(100)
+    assert not (live.folder / "unit" / FILE).exists()
+
+
+def test_pausing_stops_the_recorder_and_is_seen(page: Any, served: Any, live: Live) -> None:
+    opened(page, served, live)
+    live.saw(0)
+    recorder: Any = live.page.recorder
+    page.keyboard.press("p")
+    page.wait_for_function("document.querySelector('#rec').textContent.includes('PAUSED: nothing is recorded')")
+    assert page.get_attribute("#rec", "data-state") == "off"
+    page.get_by_role("button", name="Resume recording").click()
+    page.wait_for_function("document.querySelector('#rec').textContent === '● REC'")
+    assert recorder.heard == ["pause", "resume"]
+
+
+def test_a_recording_says_so_and_cannot_be_paused(page: Any, served: Any, tmp_path: Path) -> None:
+    live = Live(tmp_path)
+    live.page.feed.begin({"badge": "RECORDING", "notice": ["This is a recording."], "can_pause": False}, OFF)
+    live.page.feed.phase("running")
+    opened(page, served, live)
+    live.saw(0)
+    page.wait_for_function("document.querySelector('#rec').textContent.includes('RECORDING, not this screen')")
+    assert not page.is_visible("#pause")
+
+
+def test_that_its_window_was_not_found_is_said(page: Any, served: Any, live: Live) -> None:
+    recorder: Any = live.page.recorder
+    recorder.facts = Facts(last_tick_age_s=0.4, n_rows=12, own_missing=True)
+    opened(page, served, live)
+    live.saw(0)
+    page.wait_for_function("!document.querySelector('#own').hidden")
+    assert "move it to another one" in page.inner_text("#own")
+
+
+def test_hostile_words_stay_words(page: Any, served: Any, live: Live) -> None:
+    opened(page, served, live)
+    live.page.feed.begin({"badge": "LIVE", "notice": [HOSTILE], "can_pause": True}, OFF)
+    live.page.feed.phase("running")
+    items = (MemoryItem(HOSTILE, 0.5, query=HOSTILE, intention=HOSTILE),)
+    live.answered(live.saw(0, HOSTILE, HOSTILE + "x" * 10_000), Offer(HOSTILE, HOSTILE * 200, 1.0), items=items)
+    live.answered(live.saw(1, HOSTILE), Offer("Coding", "next"))
+    page.wait_for_function("document.querySelector('#card').innerText.includes('next')")
+    page.get_by_role("button", name="Open the suggestion of 0:00").click()
+    page.wait_for_function("document.querySelector('#card').innerText.includes('onerror')")
+    page.keyboard.press("m")
+    page.wait_for_selector("#frame img")
+    assert OWN_MARK in page.title()
+    assert page.locator("img[src=x], main script").count() == 0
+    said = page.inner_text("main")
+    assert "\x1b" not in said
+    assert "\u202e" not in said
+    page.get_by_role("button", name="more").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+
+
+def test_it_goes_on_after_the_server_was_started_anew(page: Any, watched: Any, tmp_path: Path) -> None:
+    first = Live(tmp_path / "one", Recorder())
+    with Web(first.place, more=first.page.routes()).in_thread() as url:
+        port = int(url.rstrip("/").rpartition(":")[2])
+        page.goto(f"{url}live")
+        first.answered(first.saw(0), Offer("Coding", "of the first run"))
+        page.wait_for_function("document.querySelector('#card').innerText.includes('of the first run')")
+    page.wait_for_function("document.querySelector('#rec').textContent.includes('no connection')")
+    second = Live(tmp_path / "two", Recorder())
+    second.answered(second.saw(0), Offer("Coding", "of the second run"))
+    with Web(second.place, more=second.page.routes()).in_thread(port=port):
+        page.wait_for_function(
+            "document.querySelector('#card').innerText.includes('of the second run')", timeout=15_000
+        )
+        page.wait_for_function("document.querySelector('#rec').textContent === '● REC'")
+        assert "of the first run" not in page.inner_text("main")
+        second.answered(second.saw(1), Offer("Writing", "and on"))
+        page.wait_for_function("document.querySelector('#card').innerText.includes('and on')")
+        assert not page.is_visible("#away")
+        page.goto("about:blank")
+    watched.faults = [f for f in watched.faults if "ERR_CONNECTION_REFUSED" not in f and "INCOMPLETE" not in f]
+
+
+def test_events_missed_while_a_page_was_hidden_or_slow_are_made_good(page: Any, served: Any, live: Live) -> None:
+    opened(page, served, live)
+    for n in range(700):  # more than the hub keeps
+        seen = Snapshot(n, n * SECOND, n * SECOND, "xterm", "bash", None, None)
+        live.page.feed.snapshot(seen)
+    live.answered(live.saw(700), Offer("Coding", "the last word"))
+    page.wait_for_function("document.querySelector('#card').innerText.includes('the last word')")
+    state = page.evaluate("fetch('/api/live').then((a) => a.json())")
+    assert state["snapshot"]["index"] == 700
+    assert len(json.dumps(state)) < 100_000
