@@ -31,7 +31,14 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
     """``/`` and ``/api/runs``."""
 
     async def runs(request: web.Request) -> web.Response:
-        rows, unread = await asyncio.to_thread(lambda: index_of(place).rows(runs_of(place)))
-        return answer({"runs": rows, "unread": unread, "roots": [str(root) for root in place.roots]})
+        since = request.query.get("since", "")
+        return answer(await asyncio.to_thread(_news, place, int(since) if since.isascii() and since.isdigit() else 0))
 
     return [web.get("/", html("index.html")), web.get("/api/runs", runs)]
+
+
+def _news(place: Place, since: int) -> dict[str, Any]:
+    """All ids that there are, and the rows that changed since a page was last told. One that waits gets more a call."""
+    there = runs_of(place)
+    rows, unread = index_of(place).rows(there, budget_s=1.0 if since else 0.25, since=since)
+    return {"ids": [id_ for id_, _, _ in there], "rows": rows, "unread": unread}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -27,7 +27,7 @@ FIGURES = (
 _COMMON = ("agent", "memory", "memory_mode", "protocol", "policy", "clock", "latency", "latency_source")
 _RUN = "run.json"
 
-Stamp = tuple[tuple[int, int] | None, ...]
+Stamp = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +42,41 @@ class Index:
 
     def __init__(self) -> None:
         self._rows: dict[Path, _Row] = {}
+        self._said: dict[Path, tuple[str, int]] = {}
+        self._now = wall_ns() // 1000  # later than any number that an earlier server told a page; exact in JavaScript
         self._lock = Lock()
 
-    def rows(self, runs: Iterable[tuple[str, Path, str]], budget_s: float = 0.3) -> tuple[list[Mapping[str, Any]], int]:
+    def rows(
+        self, runs: Sequence[tuple[str, Path, str]], budget_s: float = 0.3, since: int = 0
+    ) -> tuple[list[Mapping[str, Any]], int]:
         """The rows of runs given as id, folder and name, and how many are still to be read.
 
-        Reading stops when the budget is used up; the next call goes on, so a page shows thousands as they come.
+        Reading stops when the budget is used up; the next call goes on, so a page shows thousands as they come, those
+        played last first.
+
+        Args:
+            runs: which.
+            budget_s: how long to read.
+            since: only rows that changed after the one of this ``v``.
         """
+        until = wall_ns() + int(budget_s * SECOND)
+        stamps = {path: _stamp(path) for _, path, _ in runs}
+        unread = 0
+        for path in sorted(stamps, key=lambda path: stamps[path], reverse=True):
+            kept = self._kept(path)
+            if kept is not None and kept.stamp == stamps[path]:
+                continue
+            if wall_ns() > until:
+                unread += 1
+            else:
+                self._read(path, stamps[path])
         found: list[Mapping[str, Any]] = []
-        unread, until = 0, wall_ns() + int(budget_s * SECOND)
         for id_, path, name in runs:
-            kept, stamp = self._kept(path), _stamp(path)
-            if kept is None or kept.stamp != stamp:
-                if wall_ns() > until:
-                    unread += 1
-                    if kept is None:
-                        continue
-                else:
-                    kept = self._read(path, stamp)
-            if kept is not None:
+            if (kept := self._kept(path)) is not None:
                 status = _status(str(kept.row["status"]), path)
-                found.append({"id": id_, "name": name, **kept.row, "status": status})
+                v = self._told(path, status)
+                if v > since:
+                    found.append({"id": id_, "name": name, **kept.row, "status": status, "v": v})
         return found, unread
 
     def same_session(self, runs: Iterable[tuple[str, Path, str]], run: Path, key: str) -> list[dict[str, str]]:
@@ -90,7 +104,17 @@ class Index:
         made = _Row(stamp, row, units)
         with self._lock:
             self._rows[path] = made
+            self._said.pop(path, None)
         return made
+
+    def _told(self, path: Path, status: str) -> int:
+        """The number of a row as it is; another one once it has changed."""
+        with self._lock:
+            before = self._said.get(path)
+            if before is None or before[0] != status:
+                self._now += 1
+                before = self._said[path] = (status, self._now)
+            return before[1]
 
 
 def row_of(path: Path) -> tuple[dict[str, Any], tuple[tuple[str, str, str], ...]]:
@@ -179,11 +203,11 @@ def _stamp(path: Path) -> Stamp:
     return tuple(_changed(path / name) for name in (_RUN, SCORES))
 
 
-def _changed(file: Path) -> tuple[int, int] | None:
+def _changed(file: Path) -> tuple[int, int]:
     try:
         found = file.stat()
     except OSError:
-        return None
+        return 0, 0
     return found.st_mtime_ns, found.st_size
 
 

@@ -23,8 +23,8 @@ const COLUMNS = [
   ["played", (r) => r.written ?? "", (r) => (r.written ? plain(r.written.slice(0, 16).replace("T", " ")) : "–"), "", true],
 ];
 const LABELS = { quality: "F1_rt / F1 / S_final", intention: "intention acc." };
-const state = { runs: [], ticked: new Set(), sort: "played", down: true, filter: "", shown: PAGE, at: -1 };
-try { Object.assign(state, JSON.parse(sessionStorage.getItem("proact-runs") ?? "{}"), { runs: [], ticked: new Set(), shown: PAGE, at: -1 }); } catch { /* not kept */ }
+const state = { runs: [], ticked: new Set(), sort: "played", down: true, filter: "", shown: PAGE, at: -1, since: 0 };
+try { Object.assign(state, JSON.parse(sessionStorage.getItem("proact-runs") ?? "{}"), { runs: [], ticked: new Set(), shown: PAGE, at: -1, since: 0 }); } catch { /* not kept */ }
 
 function named(run) {
   const title = run.agent ? `${run.agent}${run.memory && run.memory !== "none" ? ` + ${run.memory}` : ""}` : run.name;
@@ -93,12 +93,12 @@ function keep() {
   try { sessionStorage.setItem("proact-runs", JSON.stringify({ sort: state.sort, down: state.down, filter: state.filter })); } catch { /* not kept */ }
 }
 
-const drawn = new Map();  // id -> { said, row }
+const drawn = new Map();  // id -> { v, row }
 function draw() {
   const found = chosen(), rows = [];
   for (const run of found.slice(0, state.shown)) {
     let one = drawn.get(run.id);
-    if (one?.said !== run.said) drawn.set(run.id, one = { said: run.said, row: rowOf(run) });
+    if (one?.v !== run.v) drawn.set(run.id, one = { v: run.v, row: rowOf(run) });
     one.row.classList.toggle("now", rows.length === state.at);
     one.row.querySelector("input").checked = state.ticked.has(run.id);
     rows.push(one.row);
@@ -133,6 +133,7 @@ function compare() {
 
 // ---------------------------------------------------------------- reading
 
+const known = new Map();  // rows by id
 let reading = false, again = false;
 async function read() {
   if (reading) { again = true; return; }
@@ -140,14 +141,18 @@ async function read() {
   try {
     do {
       again = false;
-      const { runs, unread } = await ask("/api/runs");
+      const { ids, rows, unread } = await ask(`/api/runs?since=${state.since}`);
       state.unread = unread;
-      state.runs = runs.map((run) => Object.assign(run, { said: JSON.stringify(run), hay: [run.name, run.agent, run.memory, run.protocol, run.model, run.status, run.latency_source, run.policy, run.why].join(" ").toLowerCase() }));
-      const there = new Set(runs.map((run) => run.id));
-      if (!unread) for (const id of state.ticked) if (!there.has(id)) state.ticked.delete(id);
+      for (const run of rows) {
+        state.since = Math.max(state.since, run.v);
+        known.set(run.id, Object.assign(run, { hay: [run.name, run.agent, run.memory, run.protocol, run.model, run.status, run.latency_source, run.policy, run.why].join(" ").toLowerCase() }));
+      }
+      const there = new Set(ids);
+      for (const id of known.keys()) if (!there.has(id)) { known.delete(id); state.ticked.delete(id); drawn.delete(id); }
+      state.runs = [...known.values()];
       put(byId("problem"));
       draw();
-      if (unread) { again = true; await new Promise((go) => setTimeout(go, 30)); }
+      if (unread) { again = true; await new Promise((go) => setTimeout(go, 20)); }
     } while (again);
   } catch (error) { failed(byId("problem"), error); } finally { reading = false; }
 }
