@@ -13,6 +13,7 @@ import logging
 import os
 import shutil
 import signal
+import socket
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,7 +37,7 @@ _ON_MANY_MACHINES = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """The variable that, on every system, decides between all addresses of a machine and the loopback one."""
 
 _LOOK_S = 0.1
-_LEAVE_S = 5.0
+_JOIN_S = _LEAVE_S = 5.0
 _STILLBORN = 3
 _STORE = 128 << 20
 """Bytes of memory for what workers are sent: little, unless sessions are shipped, and then Ray goes on on disk."""
@@ -52,13 +53,15 @@ class OnRay:
         ship: see ``simulator.sweep.shipping``.
 
     Raises:
-        UsageError: Ray is not installed.
+        UsageError: Ray is not installed, or nobody answers at that address.
     """
 
     def __init__(self, workers: int, play: str = PLAY, *, address: str | None = None, ship: bool = False) -> None:
         self._workers, self._play, self._address, self._ship = workers, play, address, ship
         if importlib.util.find_spec("ray") is None:
             raise UsageError(f"--engine ray needs Ray: {install_extra('ray')}")
+        if address is not None:
+            _check_address(address)
 
     def run(self, tasks: Iterable[Task | None], done: Callable[[Done], None], stop: Stop) -> None:
         """See ``Engine``.
@@ -104,6 +107,24 @@ def _nothing(*given: Any, **named: Any) -> None:
 
 
 # ------------------------------------------------------------------ the cluster
+
+
+def _check_address(address: str) -> None:
+    """Whether somebody is there: Ray itself would try for two minutes.
+
+    Raises:
+        UsageError: nobody is, or it is no address that can be joined.
+    """
+    if address == "auto":
+        return
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdecimal() or int(port) > 65535:
+        want = "auto, or HOST:PORT of the cluster's head, as `ray start` shows it"
+        raise UsageError(f"--ray-address {quote(address)}: {want}, is wanted")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_JOIN_S).close()
+    except OSError as error:
+        raise UsageError(f"--ray-address {quote(address)}: nobody answers there ({type(error).__name__})") from None
 
 
 @contextmanager

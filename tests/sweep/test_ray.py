@@ -126,6 +126,16 @@ def test_without_ray_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyP
         engine_of("ray", 2)
 
 
+@needs_ray
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [("ray://head:10001", "HOST:PORT"), ("head", "HOST:PORT"), ("head:99999", "HOST:PORT"), ("127.0.0.1:9", "nobody")],
+)
+def test_an_address_where_no_cluster_can_be_joined_is_told_at_once(address: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        engine_of("ray", 2, ray_address=address)
+
+
 def _descendants(pid: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
