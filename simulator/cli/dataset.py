@@ -54,6 +54,9 @@ dataset.command(
 )
 dataset.command("simulator.cli.release:release", name="release", help="Make a session ready to be passed on.")
 dataset.command("simulator.cli.submission:submission", name="submission", help="Write a run as PIRA-Bench takes it.")
+dataset.command(
+    "simulator.cli.accepted:accepted", name="accepted", help="Make what was called useful in a live run its truth."
+)
 dataset.command("simulator.cli.noise:noise", name="noise", help="Put noise into scenarios, beside clean twins.")
 
 _Paths = Annotated[list[Path], Parameter(help="Sessions, scenario files, scenario folders, or folders of many.")]

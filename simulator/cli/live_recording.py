@@ -9,9 +9,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import anyio
 
+from scorers.feedback import Heard
 from simulator.cli.live import LiveOptions
 from simulator.cli.live_page import Page, sent
 from simulator.cli.playing import errors_of
@@ -22,6 +24,7 @@ from simulator.core.durations import duration
 from simulator.core.errors import Exit
 from simulator.core.types import SECOND
 from simulator.endpoint.types import ModelChoice
+from simulator.play.accepted import answers
 from simulator.play.assemble import Choice
 from simulator.play.player import Played
 from simulator.play.player import play as play_recorded
@@ -140,6 +143,17 @@ def shown_of(suggestions: int, offers: int) -> str:
     return said if offers == suggestions else f"{said}; the others repeated one, and --gate off shows them too"
 
 
+def counts_of(heard: Heard) -> dict[str, Any]:
+    """Answers as a record tells them; no rate where there are none.
+
+    >>> counts_of(Heard({"accepted": 3, "rejected": 1, "ignored": 0}, 2, 0))["acceptance_rate"]
+    0.75
+    """
+    n = sum(heard.counts.values())
+    rate = round(heard.counts["accepted"] / n, 4) if n else None
+    return {**heard.counts, "unanswered": heard.silent, "acceptance_rate": rate}
+
+
 def told(played: Played, voice: Voice, shown: tuple[int, int] | None = None) -> int:
     """What came of it; the exit code. ``shown``: suggestions that reached the person, and offers the agent made."""
     scores = {} if played.scores is None else played.scores
@@ -148,11 +162,16 @@ def told(played: Played, voice: Voice, shown: tuple[int, int] | None = None) -> 
         voice.say(ScoreTable({name: played.scores}))
     if shown is not None and shown[1]:
         voice.say(plain(shown_of(*shown)))
+    heard = answers(played.folder) if played.scores is not None else None
+    if heard is not None and (n := sum(heard.counts.values())):
+        rate = counts_of(heard)["acceptance_rate"]
+        voice.say(plain(f"answered: {n}, of which useful: {heard.counts['accepted']} ({rate:.0%})"))
     for line in errors_of(name, played):
         voice.tell(line, "red")
     for sentence in (broken := invalid(played.folder)):
         voice.tell(sentence, "bold red")
     voice.say(plain(f"run folder: {played.folder}"))
-    counts = {} if shown is None else {"suggestions": shown[0], "offers": shown[1]}
+    counts: dict[str, Any] = {} if shown is None else {"suggestions": shown[0], "offers": shown[1]}
+    counts |= {} if heard is None else counts_of(heard)
     voice.record("done", run=str(played.folder), scores=scores.get("scores", {}), valid=not broken, **counts)
     return played.code

@@ -1,0 +1,45 @@
+"""``proact dataset accepted``: what people called useful in a live run, as the truth of its recording."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from simulator.cli.parameters import AsJson
+from simulator.cli.speak import Voice, counted, plain
+from simulator.core.errors import Exit
+from simulator.core.types import SECOND
+
+__all__ = ["accepted"]
+
+
+def accepted(
+    folder: Annotated[Path, Parameter(help="Of a live run, with session, scenario.yaml and run in it.")],
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """Write the offers of a live run that were called useful into its scenario, as needs.
+
+    Each is a need from the snapshot on which it was offered until it was called useful. Needs that nobody offered help
+    for are not known: scored by this truth, another agent's offers beside them count as false alarms although nobody
+    was asked about them.
+    """
+    from simulator.play.accepted import RULE, write_truth
+
+    voice = Voice(as_json=json)
+    done = write_truth(folder)
+    for need in done.needs:
+        voice.record("need", opens_s=need.opens_ns / SECOND, closes_s=need.closes_ns / SECOND, intention=need.intention,
+                     offers=need.n)  # fmt: skip
+    left = f", {done.n_unknown} left out, since their intention is not one of the scenario's" if done.n_unknown else ""
+    voice.say(plain(f"{counted(done.n_accepted, 'offer')} called useful{left}: {counted(len(done.needs), 'need')}"))
+    voice.say(plain(f"written into {done.file}: {RULE}"))
+    run = shlex.quote(str(folder / "run"))
+    voice.say(plain(f"to score it by them: proact score {run} --truth {shlex.quote(str(folder))}"))
+    voice.record("done", file=str(done.file), accepted=done.n_accepted, unknown=done.n_unknown,
+                 undated=done.n_undated, needs=len(done.needs))  # fmt: skip
+    return Exit.DONE
