@@ -1,4 +1,4 @@
-"""``proact report``: one HTML file of a run, or of several held against the first."""
+"""``proact report``: one HTML file of a run, of several held against the first, or of a study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ NAME = "report.html"
 
 
 def report(
-    runs: Annotated[list[Path], Parameter(help="Run folders; others are held against the first.")],
+    runs: Annotated[
+        list[Path], Parameter(help="Run folders; others are held against the first. Or the folder of a sweep.")
+    ],
     /,
     *,
     out: Annotated[Path | None, option("The file; default: report.html in the first run's folder.")] = None,
@@ -28,16 +30,25 @@ def report(
     """Write one HTML file that holds a run: figures, timelines, caveats.
 
     It needs no script, no other file and no network, and prints. Without --with-frames it holds no pictures; with it,
-    those that the recording holds now: what was redacted or deleted is not in it.
+    those that the recording holds now: what was redacted or deleted is not in it. Of a sweep the file holds the study:
+    heat maps, curves, marginal effects, all cells.
     """
     from simulator.report.page import make
+    from simulator.report.study import is_study
+    from simulator.report.study_page import make_study
     from simulator.session.ignored import IGNORED, hide_file
     from simulator.session.store import replace_file
 
     voice = Voice(as_json=json)
     if with_frames < 0:
         raise UsageError(f"--with-frames: a number from 0 is wanted, not {with_frames}")
-    made = make(runs, frames=with_frames, force=force)
+    if study := next((run for run in runs if is_study(run)), None):
+        if len(runs) > 1 or with_frames:
+            said = f"{study} is a study, which is reported alone and without pictures"
+            raise UsageError(f"{said}; its runs are in {study / 'runs'}")
+        made = make_study(study)
+    else:
+        made = make(runs, frames=with_frames, force=force)
     file = out if out is not None else runs[0] / NAME
     if file.is_dir():
         file = file / NAME

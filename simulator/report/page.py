@@ -22,7 +22,7 @@ from simulator.play.scoring import Opened, open_folder, score_folder
 from simulator.report.charts import Change, Point, curves, ecdf, forest, pareto
 from simulator.report.curves import f1_by_deadline, latencies
 from simulator.report.frames import Frame, Recordings
-from simulator.report.parts import Html, flat, listed, number, paragraph, piece, section, table
+from simulator.report.parts import Html, document, flat, listed, number, paragraph, piece, section, table
 from simulator.report.session_figure import KEY, session_figure
 from simulator.report.strips import strips
 from simulator.report.svg import clean, escaped, figure
@@ -35,7 +35,6 @@ MOST_SESSIONS = 60
 """Sessions whose timelines are drawn, over all runs; the table of sessions holds the rest."""
 MOST_ROWS = 400
 """Sessions of a table."""
-_CSS = ("figures.css", "report.css")
 QUALITY = {"stream": "F1_rt", "moments": "F1", "trajectory": "S_final"}
 """The figure by which a run of each protocol is drawn against its latency."""
 
@@ -101,16 +100,7 @@ def make(runs: Sequence[str | Path], *, frames: int = 0, force: bool = False) ->
     private = any(r.hidden() for r in recordings)
     notes = _privacy(private, n_frames)
     body = "".join(parts) + section("About this report", listed([*notes, *_about(facts)]), id_="about")
-    css = "".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in _CSS)
-    title = ", ".join(clean(f.name, 60) for f in facts)
-    html = (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; style-src '
-        "'unsafe-inline'\">"
-        f"<title>{escaped(title)} - proact report</title><style>{css}</style></head>"
-        f"<body><main>{body}</main></body></html>\n"
-    )
+    html = document(", ".join(clean(f.name, 60) for f in facts), body)
     return Made(html, n_frames, private, tuple(notes))
 
 

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from simulator.report.svg import escaped
 
-__all__ = ["Html", "listed", "number", "paragraph", "section", "table"]
+__all__ = ["Html", "document", "flat", "listed", "number", "paragraph", "piece", "section", "table"]
 
 
 class Html(str):
     """Text that is HTML already; whatever is no such thing is escaped where it enters a piece."""
 
     __slots__ = ()
+
+
+_CSS = ("figures.css", "report.css")
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+
+def document(title: str, body: str) -> str:
+    """A whole file, whose policy keeps it from asking for anything."""
+    css = "".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in _CSS)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f"<title>{escaped(title)} - proact report</title><style>{css}</style></head>"
+        f"<body><main>{body}</main></body></html>\n"
+    )
 
 
 def piece(value: object, most: int = 600) -> Html:

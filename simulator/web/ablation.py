@@ -7,7 +7,8 @@ from typing import Any
 
 from aiohttp import web
 
-from simulator.web.ablation_data import View, ablation, read_summary
+from simulator.report.study import View, read_summary
+from simulator.web.ablation_data import ablation
 from simulator.web.pages import answer, html
 from simulator.web.place import Place, id_of
 
@@ -20,9 +21,8 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
     """``/ablation`` and ``/ablation/SWEEP``, and ``/api/ablation/SWEEP?metric=…&rows=…&columns=…&at.AXIS=…``."""
 
     def told(id_: str, view: View) -> dict[str, Any]:
-        name, raw = read_summary(place, id_)
-        found = ablation(name, raw, view)
         folder = place.get("sweep", id_)
+        found = ablation(folder.name, read_summary(folder), view)
         for cell in found["cells"]:  # to the timelines: a run of a sweep has an id like any other
             cell["runs"] = [id_of(folder / run) for run in cell["runs"] if (folder / run / "run.json").is_file()]
         return found

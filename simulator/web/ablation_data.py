@@ -1,88 +1,32 @@
-"""What the page of a study shows, from its ``summary.json`` alone: a heat map of two axes with latency and cost
-beside it, curves over an axis of numbers, what each value of an axis is worth.
-
-Everything that is not an axis of the map stands at one value, which can be chosen; nothing is averaged over.
-"""
+"""What the page of a study shows, as JSON; the figures are those of ``simulator.report.study``."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from simulator.core.errors import InputError, UsageError, nearest, quote
-from simulator.figures.summary import Summary, seconds
-from simulator.report.charts import Cell, Change, curves, forest, heat
-from simulator.web.place import Place
+from simulator.figures.summary import Summary
+from simulator.report.study import View, axes_of, cells_of, curves_of, effects_of, fixed_of, maps_of, metric_of
 
-__all__ = ["View", "ablation", "read_summary"]
-
-FILE = "summary.json"
-SCHEMA = 1
-_LARGEST = 64_000_000  # bytes of a summary
-_BESIDE = {"p95": "latency p95 (ms)", "cost": "cost", "tokens": "tokens, all kinds"}
-_MOST_EFFECTS = 60
-_ROWS, _COLUMNS = ("agent", "model", "policy", "protocol", "window", "rate"), ("memory", "window", "latency", "policy")
-Told = Mapping[str, Any]
+__all__ = ["ablation"]
 
 
-@dataclass(frozen=True, slots=True)
-class View:
-    """What is looked at; what is None is chosen.
-
-    Attributes:
-        metric: a name of the summary's. ``rows``, ``columns``: axes that vary.
-        fixed: for other axes that vary the value at which they stand; the baseline's, or the first, by default.
-    """
-
-    metric: str | None = None
-    rows: str | None = None
-    columns: str | None = None
-    fixed: Mapping[str, str] | None = None
-
-
-def read_summary(place: Place, id_: str) -> tuple[str, Told]:
-    """Name and summary of a sweep.
-
-    Raises:
-        NotHere: no such sweep.
-        InputError: it has not been summed up yet, or the file is damaged.
-    """
-    folder = place.get("sweep", id_)
-    return folder.name, _read(folder / FILE)
-
-
-def _read(file: Path) -> Told:
-    try:
-        if file.stat().st_size > _LARGEST:
-            raise InputError(file, f"is larger than {_LARGEST // 1_000_000} MB")
-        raw = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            file, "this study has not been summed up yet: its command does that when all is played"
-        ) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(file, "cannot be read; the study's command writes it anew") from error
-    if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
-        raise InputError(file, "is of another version; the study's command writes it anew")
-    return raw
-
-
-def ablation(name: str, raw: Told, view: View) -> dict[str, Any]:
+def ablation(name: str, summary: Summary, view: View) -> dict[str, Any]:
     """All that the page draws.
+
+    Args:
+        name: of the sweep's folder.
+        summary: of the sweep.
+        view: what is looked at.
 
     Raises:
         UsageError: a metric or an axis that the study does not have.
     """
-    summary = Summary(raw)
-    metrics = [str(m["name"]) for m in raw["metrics"]]
-    if not metrics or not summary.cells:
-        raise UsageError("this study has no cell with a figure yet")
-    metric = _one_of("metric", view.metric, metrics, summary.quality or metrics[0])
-    rows, columns = _axes(summary, view)
-    fixed = _fixed(summary, (rows, columns), view.fixed or {})
+    raw = summary.raw
+    metric = metric_of(summary, view)
+    rows, columns = axes_of(summary, view)
+    fixed = fixed_of(summary, (rows, columns), view.fixed or {})
+    maps = maps_of(summary, metric, rows, columns, fixed)
+    effects, picture = effects_of(summary, metric)
     return {
         "name": name,
         "study": raw["study"],
@@ -91,169 +35,15 @@ def ablation(name: str, raw: Told, view: View) -> dict[str, Any]:
         "axes": {axis: summary.values(axis) for axis in summary.varying},
         "baseline": dict(summary.baseline),
         "view": {"metric": metric, "rows": rows, "columns": columns, "fixed": fixed},
-        **_maps(summary, metric, rows, columns, fixed),
-        "curves": _curves(summary, metric, rows, columns, fixed),
-        **_effects(summary, metric),
-        "cells": [_row(cell, metric) for cell in summary.cells],
+        "map": maps.picture.told(),
+        "beside": [{"title": title, "map": map_.told()} for title, map_ in maps.beside.items()],
+        "hatched": maps.hatched,
+        "gains": maps.gains,
+        "curves": [
+            {"caption": caption, "picture": drawn.told()}
+            for caption, drawn in curves_of(summary, metric, rows, columns, fixed).items()
+        ],
+        "effects": effects,
+        "effects_picture": None if picture is None else picture.told(),
+        "cells": cells_of(summary, metric),
     }
-
-
-def _one_of(what: str, named: str | None, known: Sequence[str], otherwise: str) -> str:
-    if named is None or named == "":
-        return otherwise
-    if named not in known:
-        raise UsageError(f"this study has no {what} {quote(named)}; {nearest(named, known)}")
-    return named
-
-
-def _axes(summary: Summary, view: View) -> tuple[str, str]:
-    """The axes of the map: what is studied goes across."""
-    varying = summary.varying
-    studied = [axis for axis in varying if axis in summary.baseline]
-    across = next((a for a in (*studied, *_COLUMNS, *varying) if a in varying and a != view.rows), "")
-    columns = _one_of("axis that varies", view.columns, varying, across)
-    down = next((a for a in (*_ROWS, *varying) if a in varying and a != columns), "")
-    rows = _one_of("axis that varies", view.rows, varying, down)
-    if rows == columns and len(varying) > 1:
-        rows = next(axis for axis in varying if axis != columns)
-    return rows, columns
-
-
-def _fixed(summary: Summary, shown: Sequence[str], wanted: Mapping[str, str]) -> dict[str, str]:
-    """At which value each axis stands that the map does not show."""
-    found = {}
-    for axis in summary.varying:
-        if axis not in shown:
-            values = summary.values(axis)
-            first = summary.baseline.get(axis, values[0])
-            found[axis] = _one_of(f"{axis}", wanted.get(axis), values, first)
-    return found
-
-
-def _chosen(summary: Summary, fixed: Mapping[str, str]) -> list[Told]:
-    return [c for c in summary.cells if all(summary.at(c, axis) == value for axis, value in fixed.items())]
-
-
-def _maps(summary: Summary, metric: str, rows: str, columns: str, fixed: Mapping[str, str]) -> dict[str, Any]:
-    """The map of the metric, and those of latency, cost and tokens where they are known."""
-    at = {(summary.at(c, rows), summary.at(c, columns)): c for c in _chosen(summary, fixed)}
-    down = [v for v in summary.values(rows) if any(r == v for r, _ in at)] if rows else [""]
-    across = [v for v in summary.values(columns) if any(c == v for _, c in at)] if columns else [""]
-    direction = str(summary.metric(metric)["direction"])
-    grid = [[at.get((r, c)) for c in across] for r in down]
-    cells = [[None if cell is None else _cell(cell, metric) for cell in row] for row in grid]
-    picture = heat(down, across, cells, f"{metric} by {rows} and {columns}", up=direction != "down")
-    beside = []
-    for kind, title in _BESIDE.items():
-        values = [[None if cell is None else _amount(cell, kind) for cell in row] for row in grid]
-        if any(v is not None and v.value is not None for row in values for v in row):
-            beside.append({"kind": kind, "title": title, "map": heat(down, across, values, title, up=False).told()})
-    hatched = any(c is not None and c.hatched for row in cells for c in row)
-    gains = any((c["metrics"].get(metric) or {}).get("gain") for c in summary.cells)
-    return {"map": picture.told(), "beside": beside, "hatched": hatched, "gains": gains}
-
-
-def _cell(cell: Told, metric: str) -> Cell:
-    """A cell of the map: hatched where the interval of its difference to the baseline holds 0."""
-    found: Told = cell["metrics"].get(metric) or {}
-    gain: Told = found.get("gain") or {}
-    low, high = gain.get("low"), gain.get("high")
-    hatched = low is not None and high is not None and low <= 0 <= high
-    mark = " ★" if found.get("best") else (" ☆" if found.get("like_best") else "")
-    return Cell(found.get("value"), found.get("low"), found.get("high"), hatched, mark, _note(cell, found, gain))
-
-
-def _note(cell: Told, found: Told, gain: Told) -> str:
-    units = cell["units"]
-    said = [str(found.get("reason"))] if found.get("value") is None and found.get("reason") else []
-    if gain.get("value") is not None:
-        said.append(f"{gain['value']:+.4g} to the baseline")
-    if units["erred"] or units["missing"]:
-        said.append(f"{units['erred']} units erred, {units['missing']} missing")
-    if cell.get("marked"):
-        said.append("measured beside others")
-    return "; ".join(said)
-
-
-def _amount(cell: Told, kind: str) -> Cell:
-    if kind == "p95":
-        return Cell((cell.get("latency_ms") or {}).get("p95"), note="unknown")
-    if kind == "cost":
-        return Cell(cell.get("cost"), note="unknown")
-    tokens = cell.get("tokens")
-    total = None if tokens is None else sum(n for name, n in tokens.items() if name in ("in", "out"))
-    return Cell(None if total is None else float(total), note="unknown")
-
-
-def _curves(summary: Summary, metric: str, rows: str, columns: str, fixed: Mapping[str, str]) -> list[dict[str, Any]]:
-    """For each axis of lengths or numbers the metric along it, one picture a row of the map, one line a column."""
-    found = []
-    for axis in summary.varying:
-        values = summary.values(axis)
-        places = {value: x for value in values if (x := _place(value)) is not None}
-        if len(places) < 2 or len(places) < len(values):
-            continue
-        others = [a for a in (columns, rows) if a and a != axis]
-        lines_of, panels_of = (others[0] if others else ""), (others[1] if len(others) > 1 else "")
-        free = {a: v for a, v in fixed.items() if a != axis}
-        cells = _chosen(summary, free)
-        for panel in summary.values(panels_of) if panels_of else [""]:
-            here = [c for c in cells if not panels_of or summary.at(c, panels_of) == panel]
-            lines: dict[str, list[tuple[float, float]]] = {}
-            for cell in here:
-                value = (cell["metrics"].get(metric) or {}).get("value")
-                x = places.get(summary.at(cell, axis))
-                if value is not None and x is not None:
-                    lines.setdefault(summary.at(cell, lines_of) if lines_of else metric, []).append((x, value))
-            if any(len(points) > 1 for points in lines.values()):
-                unit = " (s)" if seconds(values[0]) is not None else ""
-                label = f"{metric} along {axis}" + (f", {panels_of} {panel}" if panels_of else "")
-                told = {name: sorted(points) for name, points in lines.items()}
-                positive = all(x > 0 for points in told.values() for x, _ in points)
-                picture = curves(told, (f"{axis}{unit}", metric), label, log_x=positive)
-                found.append({"axis": axis, "caption": label, "picture": picture.told()})
-    return found
-
-
-def _place(value: str) -> float | None:
-    if (found := seconds(value)) is not None:
-        return found
-    try:
-        return float(value)
-    except ValueError:
-        return None
-
-
-def _effects(summary: Summary, metric: str) -> dict[str, Any]:
-    """What each value of an axis is worth, as picture and table."""
-    direction = str(summary.metric(metric)["direction"])
-    found = [e for e in summary.raw["effects"] if e["metric"] == metric]
-    changes = [Change(f"{e['axis']}: {e['value']} – {e['against']}", direction, e["gain"], e["low"], e["high"],
-                      e["adjusted"], e.get("reason")) for e in found[:_MOST_EFFECTS]]  # fmt: skip
-    keys = ("axis", "value", "against", "first", "second", "gain", "low", "high", "adjusted", "n", "n_cells", "reason")
-    picture = forest(changes, f"what each value is worth in {metric}", first="baseline", second="value")
-    return {
-        "effects": [{key: e.get(key) for key in keys} for e in found],
-        "effects_picture": picture.told() if changes else None,
-    }
-
-
-def _row(cell: Told, metric: str) -> dict[str, Any]:
-    found: Told = cell["metrics"].get(metric) or {}
-    latency: Told = cell.get("latency_ms") or {}
-    return {
-        "name": cell["name"],
-        **{key: found.get(key) for key in ("value", "low", "high", "n", "n_events", "best", "like_best", "reason")},
-        "p50": latency.get("p50"),
-        "p95": latency.get("p95"),
-        "cost": cell.get("cost"),
-        "units": dict(cell["units"]),
-        "latency_source": cell.get("latency_source"),
-        "marked": bool(cell.get("marked")),
-        "runs": list(_runs(cell)),
-    }
-
-
-def _runs(cell: Told) -> Iterator[str]:
-    for run in cell.get("runs", ()):
-        yield str(run)

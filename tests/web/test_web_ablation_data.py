@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from simulator.core.errors import InputError, UsageError
-from simulator.web.ablation_data import View, ablation, read_summary
-from simulator.web.place import Place, id_of
+from simulator.figures.summary import Summary
+from simulator.report.study import View, read_summary
+from simulator.web.ablation_data import ablation
 
 
 def a_summary(hostile: str = "rag") -> dict[str, Any]:
@@ -60,7 +61,7 @@ def _words(told: list[Any]) -> list[str]:
 
 
 def test_what_is_studied_goes_across_and_the_rest_stands_at_the_first_value() -> None:
-    found = ablation("s", a_summary(), View())
+    found = ablation("s", Summary(a_summary()), View())
     assert found["view"] == {"metric": "F1_rt", "rows": "agent", "columns": "memory", "fixed": {"window": "10s"}}
     assert [w for w in _words(found["map"]) if w in ("none", "rag", "prior", "always")] == [
         "none",
@@ -72,43 +73,43 @@ def test_what_is_studied_goes_across_and_the_rest_stands_at_the_first_value() ->
 
 
 def test_cells_show_the_figure_at_the_chosen_values() -> None:
-    words = _words(ablation("s", a_summary(), View(fixed={"window": "10s"}))["map"])
+    words = _words(ablation("s", Summary(a_summary()), View(fixed={"window": "10s"}))["map"])
     assert [w for w in words if w in ("0", "0.2 ☆", "0.2", "0.4", "0.6 ★")] == ["0", "0.2", "0.4", "0.6 ★"]
-    words = _words(ablation("s", a_summary(), View(fixed={"window": "5min"}))["map"])
+    words = _words(ablation("s", Summary(a_summary()), View(fixed={"window": "5min"}))["map"])
     assert "no needs" in words  # unknown is no zero
 
 
 def test_a_cell_is_hatched_where_the_interval_of_its_difference_to_the_baseline_holds_zero() -> None:
-    found = ablation("s", a_summary(), View())
+    found = ablation("s", Summary(a_summary()), View())
     assert len([c for c in _classes(found["map"]) if c.startswith("hatch")]) == 1  # prior with rag, not always with rag
     assert found["hatched"]
 
 
 def test_axes_and_figure_can_be_switched() -> None:
-    found = ablation("s", a_summary(), View("unwanted_per_hour", "window", "agent"))
+    found = ablation("s", Summary(a_summary()), View("unwanted_per_hour", "window", "agent"))
     assert found["view"]["fixed"] == {"memory": "none"}
     shades = [c for c in _classes(found["map"]) if c.startswith("heat h")]
     assert shades[0] == "heat h8"  # the least unwanted is the darkest
 
 
 def test_curves_run_along_lengths_of_time_one_picture_a_row() -> None:
-    curves = ablation("s", a_summary(), View())["curves"]
+    curves = ablation("s", Summary(a_summary()), View())["curves"]
     assert [c["caption"] for c in curves] == ["F1_rt along window, agent prior", "F1_rt along window, agent always"]
 
 
 def test_latency_stands_beside_and_unknown_cost_has_no_map() -> None:
-    assert [b["kind"] for b in ablation("s", a_summary(), View())["beside"]] == ["p95"]
+    assert [b["title"] for b in ablation("s", Summary(a_summary()), View())["beside"]] == ["latency p95 (ms)"]
 
 
 def test_effects_are_those_of_the_figure() -> None:
-    found = ablation("s", a_summary(), View())
+    found = ablation("s", Summary(a_summary()), View())
     assert [(e["axis"], e["value"], e["gain"]) for e in found["effects"]] == [("memory", "rag", 0.2)]
 
 
 @pytest.mark.parametrize("view", [View(metric="F2"), View(rows="agnet"), View(fixed={"window": "7s"})])
 def test_what_the_study_does_not_have_is_refused(view: View) -> None:
     with pytest.raises(UsageError, match="this study has no"):
-        ablation("s", a_summary(), view)
+        ablation("s", Summary(a_summary()), view)
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"schema": 2}'])
@@ -116,7 +117,5 @@ def test_a_study_that_is_not_summed_up_says_so(tmp_path: Any, content: str | Non
     (tmp_path / "sweep.json").write_text("{}", encoding="utf-8")
     if content is not None:
         (tmp_path / "summary.json").write_text(content, encoding="utf-8")
-    place = Place([tmp_path])
     with pytest.raises(InputError, match="summary"):
-        read_summary(place, id_of(tmp_path))
-    place.close()
+        read_summary(tmp_path)
