@@ -89,11 +89,12 @@ class Quantile:
 
     def read(self, parts: Sequence[Sequence[float]]) -> tuple[Floats, Formula]:
         """Cumulative columns over the bins that these sessions use."""
-        listed = [np.asarray(row, np.int64).reshape(-1, 2) for row in parts]
-        used = np.unique(np.concatenate([np.zeros(0, np.int64), *(row[:, 0] for row in listed)]))
+        listed = [np.asarray(row, np.int64) for row in parts]
+        joined = np.concatenate([np.zeros(0, np.int64), *listed]).reshape(-1, 2)
+        of = np.repeat(np.arange(len(listed)), [len(row) // 2 for row in listed])
+        used, at = np.unique(joined[:, 0], return_inverse=True)
         counts: Floats = np.zeros((len(listed), len(used)))
-        for row, table in zip(listed, counts, strict=True):
-            table[np.searchsorted(used, row[:, 0])] = row[:, 1]
+        counts[of, at.reshape(-1)] = joined[:, 1]
         return np.cumsum(counts, axis=1), Quantile(self.percent, self.per, self.least, used)
 
 

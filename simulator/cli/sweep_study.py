@@ -297,8 +297,10 @@ def _table(summary: Mapping[str, Any]) -> Columns:
     for cell in summary["cells"]:
         figures = [_figure(cell["metrics"][m["name"]]) for m in metrics]
         p95 = tables.number(cell["latency_ms"]["p95"]) + ("*" if cell["marked"] else "")
-        rows.append((plain(cell["name"]), [*figures, Text(p95), Text(tables.units(cell))]))
-    return Columns("cell", (*(m["name"] for m in metrics), "p95 ms", "units"), rows)
+        rows.append(
+            (plain(cell["name"]), [*figures, Text(p95), Text(tables.units(cell)), Text(str(tables.failed(cell)[0]))])
+        )
+    return Columns("cell", (*(m["name"] for m in metrics), "p95 ms", "units", "errors"), rows)
 
 
 def _figure(figure: Mapping[str, Any]) -> Text:

@@ -15,6 +15,7 @@ _TEXTS = ("session", "user", "person", "recording", "dataset", "truth", "protoco
           "agent", "agent_code", "memory", "memory_code", "memory_mode",
           "clock", "latency", "latency_source")  # fmt: skip
 _NUMBERS = ("seed", "timeout_ns", "period_ns", "end_ns", "utc_anchor_ns", "window_ns")
+_TEXT_OR_NOT = (str, type(None))
 _RESULT_TEXTS = ("error", "log_sha256")
 
 
@@ -60,12 +61,13 @@ def _ensure_header(file: Path, key: str, header: Any) -> None:
     is_name = key not in ("", ".", "..") and not set(key) & set("/\\\0")
     _ensure(is_name, file, "the name of a folder as key of a unit", "resolved", key)
     _ensure(isinstance(header, dict), file, "an object", f"resolved.{key}", header)
-    for name in _TEXTS:
-        _ensure(isinstance(header.get(name, ""), str | None), file, "text", f"resolved.{key}.{name}", header.get(name))
+    for name in _TEXTS:  # asked of each of 100,000 units of a sweep: words for a fault are made where there is one
+        if not isinstance(value := header.get(name, ""), _TEXT_OR_NOT):
+            _ensure(False, file, "text", f"resolved.{key}.{name}", value)
     for name in _NUMBERS:
         value = header.get(name)
-        is_whole = type(value) is int or (value is None and name != "seed")
-        _ensure(is_whole, file, "a whole number", f"resolved.{key}.{name}", value)
+        if not (type(value) is int or (value is None and name != "seed")):
+            _ensure(False, file, "a whole number", f"resolved.{key}.{name}", value)
 
 
 def _ensure_result(file: Path, where: str, result: Any) -> None:

@@ -25,7 +25,7 @@ from simulator.runs.logcheck import ensure_possible, ensure_words
 from simulator.runs.records import Flag, Ints, Kind, RunLog
 from simulator.runs.reported import Reported
 
-__all__ = ["BLOCK", "SCHEMA", "LogWriter", "has_begun", "no_collection", "read", "read_header"]
+__all__ = ["BLOCK", "SCHEMA", "LogWriter", "has_begun", "no_collection", "read", "read_header", "records"]
 
 SCHEMA = 1
 BLOCK = 1024
@@ -217,6 +217,17 @@ def _batches(path: Path) -> Iterator[tuple[int, list[dict[str, Any]], bool]]:
                 first += len(lines)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
+
+
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a log one after the other, header and end line too, blocks of silences as they are; a torn last line
+    is left out. A few megabytes are in memory at a time, however long the log is.
+
+    Raises:
+        InputError: a line that is not a record, before the last.
+    """
+    for _, batch, _ in _batches(path):
+        yield from batch
 
 
 def _no_number(word: str) -> None:

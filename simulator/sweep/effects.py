@@ -7,7 +7,7 @@ that talks little. A session is drawn and swapped with all its seeds and cells a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from scorers.statistics.paired import Difference, differences
 from scorers.statistics.significance import holm
 from scorers.statistics.spread import Quantile
 from simulator.sweep.pooling import Rows, both, pairs
-from simulator.sweep.ranking import Group, usable
+from simulator.sweep.ranking import Group, knowing
 from simulator.sweep.reading import CellRuns, Results
 
 __all__ = ["Effect", "effects"]
@@ -74,12 +74,13 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A cell of the baseline, one of the value, and the units that both have."""
+    """A cell of the baseline, one of the value, and the units that both have; ``of``: the cluster of each."""
 
     first: CellRuns
     second: CellRuns
     rows: Rows
     others: Rows
+    of: Rows
 
 
 def effects(results: Results, grouped: Sequence[Group], metrics: Sequence[str]) -> list[Effect]:
@@ -115,14 +116,14 @@ def _effect(results: Results, grouped: Sequence[Group], metrics: Sequence[str], 
 
     if not paired:
         return [none(metric, why) for metric in metrics]
-    clusters, number = _clusters(paired)
+    clusters, paired = _clusters(paired)
     made: dict[str, Effect] = {}
     blocks: dict[str, list[_Block]] = {}
     for metric in metrics:
         if (like := results.like.get(metric)) is None:
             made[metric] = none(metric, "not a function of sums over sessions")
         else:
-            blocks[metric] = _blocks(like, paired, clusters, number)
+            blocks[metric] = _blocks(like, paired, clusters)
             if not blocks[metric]:
                 made[metric] = none(metric, "no pair of cells in which both have a figure", len(clusters))
     sides = [_joined(metric, of) for metric, of in blocks.items() if of]
@@ -160,7 +161,7 @@ def _cells(results: Results, grouped: Sequence[Group], axis: str, value: str, ag
         if len(rows) == 0 and axis == DATA:
             rows, others = pairs(base, cell, by_recording=True)
         if len(rows):
-            found.append(_Pair(base, cell, rows, others))
+            found.append(_Pair(base, cell, rows, others, rows))
         else:
             why = "they have no session in common"
     return found, why
@@ -170,12 +171,15 @@ def _others(cell: CellRuns, axis: str) -> tuple[tuple[str, str], ...]:
     return tuple((k, v) for k, v in cell.values.items() if k != axis)
 
 
-def _clusters(paired: Sequence[_Pair]) -> tuple[Clusters, dict[tuple[str, int], int]]:
-    """Of all units on the baselines' side, and the number of the cluster of each."""
+def _clusters(paired: Sequence[_Pair]) -> tuple[Clusters, list[_Pair]]:
+    """Of all units on the baselines' side; and the pairs with the number of the cluster of each of their units."""
     units = {(u.key, u.seed): u.cluster for pair in paired for u in (pair.first.units[i] for i in pair.rows)}
     names = sorted(units)
     clusters = Clusters.group([units[name] for name in names])
-    return clusters, dict(zip(names, clusters.of.tolist(), strict=True))
+    number = dict(zip(names, clusters.of.tolist(), strict=True))
+    return clusters, [
+        replace(pair, of=np.array([number[_name(pair.first, i)] for i in pair.rows], np.int64)) for pair in paired
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,18 +192,17 @@ class _Block:
     table: str
 
 
-def _blocks(like: Pooled, paired: Sequence[_Pair], clusters: Clusters, number: Mapping[tuple[str, int], int]
-            ) -> list[_Block]:  # fmt: skip
+def _blocks(like: Pooled, paired: Sequence[_Pair], clusters: Clusters) -> list[_Block]:
     """Of each pair of cells that has a figure on both sides."""
     found = []
     for n, pair in enumerate(paired):
         if like.table not in pair.first.tables or like.table not in pair.second.tables:
             continue
-        rows, others = usable(pair.first, pair.rows, pair.second, pair.others, like.table)
-        if len(rows) == 0:
+        known = knowing(pair.first, pair.rows, pair.second, pair.others, like.table)
+        if not known.any():
             continue
-        a, b = both(like, pair.first, rows, pair.second, others)
-        of = replace(clusters, of=np.array([number[_name(pair.first, i)] for i in rows], np.int64))
+        a, b = both(like, pair.first, pair.rows[known], pair.second, pair.others[known])
+        of = replace(clusters, of=pair.of[known])
         sums, formula = [of.sums(a.columns), of.sums(b.columns)], a.formula
         if isinstance(formula, Quantile):
             keep, formula = formula.narrowed(np.concatenate(sums))

@@ -148,7 +148,7 @@ def _look(gate: Gate, details: Mapping[str, Mapping[str, Any]], source: str, cel
         return Failure(gate.text, cell, f"{name} is unknown: {details[name].get('reason') or 'no reason was given'}")
     if is_of_latency(name) and "modelled" in source and not modelled:
         return Failure(gate.text, cell, f"{name} is {source}, so it says what was put in, not how quick this is; "
-                                        "--fail-if-modelled looks at it all the same", value)  # fmt: skip
+                                        "--fail-on-modelled looks at it all the same", value)  # fmt: skip
     if _OPERATORS[gate.sign](value, gate.limit):
         return Failure(gate.text, cell, f"{name} is {value:.6g}", value)
     return None

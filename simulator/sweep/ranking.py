@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scorers.headlines import OF_THE_TRUTH
 from scorers.statistics.clusters import ENOUGH, Clusters
@@ -193,5 +194,10 @@ def _by_units(results: Results, best: CellRuns, cell: CellRuns, metrics: Sequenc
 
 def usable(first: CellRuns, rows: Rows, second: CellRuns, others: Rows, table: str) -> tuple[Rows, Rows]:
     """The pairs of units of which both know what they add to a table."""
-    known = first.tables[table].has[rows] & second.tables[table].has[others]
+    known = knowing(first, rows, second, others, table)
     return rows[known], others[known]
+
+
+def knowing(first: CellRuns, rows: Rows, second: CellRuns, others: Rows, table: str) -> NDArray[np.bool_]:
+    """Whether both know it, pair by pair."""
+    return first.tables[table].has[rows] & second.tables[table].has[others]
