@@ -148,6 +148,7 @@ def table(preset: str, summary: Summary) -> Table | None:
     ours = _ours(summary, layout, down, columns)
     grey = _theirs(theirs, layout, down, columns)
     notes = [
+        *_units(layout),
         *summary.notes(),
         f"{NAME}: {source}" if theirs else f"published: no number of it is known here ({source})",
     ]
@@ -160,6 +161,13 @@ def table(preset: str, summary: Summary) -> Table | None:
         tuple(notes),
         label(METRIC, layout.metrics[0]),
     )
+
+
+def _units(layout: Layout) -> list[str]:
+    """In what figures are, where their columns do not say it."""
+    shares = [m for m in layout.metrics if SCALE.get(m) == 100.0 or m in _OF_TRAJECTORIES]
+    rest = [label(METRIC, m) for m in layout.metrics if m not in shares]
+    return [f"in percent{f', but for {rest[0]}' if rest else ''}"] if shares else []
 
 
 def label(axis: str, value: str) -> str:
