@@ -147,7 +147,8 @@ def _head(facts: Sequence[RunFacts]) -> Html:
         status = f.told["status"]
         of = f"{line}; protocol {f.scores['protocol']}; {counted(f.scores['n_units'], 'session')}; status {status}"
         written = str(f.told.get("written") or "")[:16].replace("T", " ")
-        said.append((f.name, of, f.scores["latency_source"], f"{written} UTC" if written else None))
+        what = Html(f'<span class="long">{escaped(of, 900)}</span>')
+        said.append((f.name, what, f.scores["latency_source"], f"{written} UTC" if written else None))
     runs = table(("run", "what was run", "latency", "written"), said, "Runs")
     return Html(f"<header><h1>proact report</h1>{runs}</header>")
 
@@ -289,9 +290,11 @@ def _sessions(facts: Sequence[RunFacts]) -> Iterator[str]:
                 signs = strips_of[key].counts.values() if key in strips_of else [None] * 4
                 quality = unit["scores"].get(QUALITY[f.scores["protocol"]])
                 failed = counts["error"] + counts["unparsed"]
-                rows.append((key, f.name, number(quality), counts["decisions"], failed, *signs))
+                whose = [f.name] if len(facts) > 1 else []
+                rows.append((key, *whose, number(quality), counts["decisions"], failed, *signs))
     quality = QUALITY[facts[0].scores["protocol"]]
-    head = ("session", "run", quality, "decisions", "failed", "hit", "missed", "late", "unwanted")
+    whose = ["run"] if len(facts) > 1 else []
+    head = ("session", *whose, quality, "decisions", "failed", "hit", "missed", "late", "unwanted")
     yield table(head, rows, "Sessions")
     n_all = sum(len(f.scores["units"]) for f in facts)
     if n_all > len(rows):
