@@ -393,7 +393,7 @@ async function again() {
   try {
     const atEnd = drawing.to >= session.end - 1e-6, whole = atEnd && drawing.from === 0;
     const data = await Promise.all(session.runs.map((run) => (run.data.status === "running" ? ask(`${of(run.id, run.data.unit)}/timeline`) : run.data)));
-    if (session.recording?.going_on || (!session.recording && data[0].status !== "running")) {
+    if (!session.recording || session.recording.going_on) {
       const recording = await ask(`${of(own, unit)}/recording`);
       session.recording = recording.there ? recording : null;
       frame = new Frame(session.recording, frame);
