@@ -24,10 +24,13 @@ COMMANDS = {
         "Compare runs session by session: differences, intervals, tests, which sessions make them.",
     ),
     "report": ("simulator.cli.report:report", "Write one HTML file that holds a run: figures, timelines, caveats."),
-    "sweep": ("simulator.cli.sweep:sweep", "Put one question to many runs."),
+    "sweep": (
+        "simulator.cli.sweep:sweep",
+        "Play a study: each agent with each memory, rule and seed over the same sessions, and summarise it.",
+    ),
     "record": ("simulator.cli.record:record", "Record this screen into a session, until Ctrl-C."),
     "live": ("simulator.cli.live:live", "Play this screen into an agent, now, and record it."),
-    "view": ("simulator.cli.view:view", "Look at runs, sweeps and recordings in a browser."),
+    "view": ("simulator.cli.view:view", "Look at runs, sweeps and recordings in a browser, until Ctrl-C."),
     "dataset": ("simulator.cli.dataset:dataset", "Import, check and describe recordings."),
     "memory": (
         "simulator.cli.memory:memory",

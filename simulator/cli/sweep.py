@@ -13,7 +13,10 @@ from simulator.core.errors import UsageError
 
 __all__ = ["sweep"]
 
-sweep = App(name="sweep", help="Put one question to many runs.")
+sweep = App(
+    name="sweep",
+    help="Play a study: each agent with each memory, rule and seed over the same sessions, and summarise it.",
+)
 
 _BUNDLED = ("coding_error", "desktop", "document", "nothing", "shopping", "spreadsheet", "tab_search", "translation")
 

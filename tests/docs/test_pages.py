@@ -43,6 +43,7 @@ PAGES = (
     "memory-adapters",
     "scores",
     "comparing",
+    "sweeps",
     "python",
     "generating",
     "writing-a-scorer",
