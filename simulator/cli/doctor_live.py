@@ -22,7 +22,7 @@ from simulator.play.assemble import Choice
 from simulator.play.live import LiveFolder, Records, play_live
 from simulator.play.player import Played
 from simulator.recorder import screens, windows
-from simulator.recorder.exclusions import OWN_MARK
+from simulator.recorder.exclusions import PAGE_MARK
 from simulator.recorder.frames import ScreenLost
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Summary
@@ -83,8 +83,8 @@ def _page(options: LiveOptions) -> Finding:
                 _loaded(url + part)
     except (ProactError, OSError) as error:
         return Finding("page", "missing", f"it cannot be loaded ({error})")
-    if OWN_MARK not in head:
-        return Finding("page", "wrong", f"its title lacks the mark {OWN_MARK}, so that it would be recorded")
+    if PAGE_MARK not in head:
+        return Finding("page", "wrong", f"its title lacks the mark {PAGE_MARK}, so that it would be recorded")
     took = (real_ns() - begun) / MS
     return Finding("page", "ok", f"served, loaded in {took:.0f} ms, and its title has the mark by which it is left out")
 

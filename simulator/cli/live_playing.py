@@ -34,6 +34,7 @@ from simulator.play.player import Played
 from simulator.recorder.exclusions import OWN_MARK
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Shot
+from simulator.recorder.status import Facts
 from simulator.runs.engine import Interrupt
 from simulator.runs.gate import Gate
 from simulator.session.scenario import plays
@@ -44,6 +45,7 @@ __all__ = ["Feed", "asked_host", "play"]
 
 _LOST_NS = 10 * SECOND  # how long a screen may be gone before a fallback takes over
 _LOOK_NS = 500 * MS
+_UNFOUND_NS = 4 * SECOND
 
 
 class Feed:
@@ -207,6 +209,7 @@ class _Run:
     lost: bool = False
     shown: tuple[int, int] = (0, 0)
     asked: int = 0
+    unfound: int = 0
     warned: bool = field(default=False)
 
     async def play(self) -> Played:
@@ -262,11 +265,18 @@ class _Run:
             if lost_ns >= _LOST_NS and self.options.fallback is not None and not self.lost:
                 self.lost = True
                 recorder.stop()
-            if recorder.facts.own_missing and not self.warned and (self.seen or self.page.open):
-                self.warned = True
-                what = "this terminal's window" if self.seen else "the page's window"
-                self.voice.tell(
-                    f"{what} was not found on the screen by its title, so it cannot be left out of the "
-                    "pictures: keep it off the watched monitor, or the agent sees its own suggestions",
-                    "yellow",
-                )
+            self._warn(recorder.facts)
+
+    def _warn(self, facts: Facts) -> None:
+        """Once, of a window of ours that is not found: the page's needs a moment until it is on a picture."""
+        self.unfound = self.unfound + 1 if facts.page_missing and self.page.open else 0
+        what = "this terminal's window" if facts.own_missing and self.seen else None
+        if self.unfound * _LOOK_NS >= _UNFOUND_NS:
+            what = "the page's window"
+        if what is not None and not self.warned:
+            self.warned = True
+            self.voice.tell(
+                f"{what} was not found on the screen by its title, so it cannot be left out of the pictures: keep it "
+                "off the watched monitor, or the agent sees its own suggestions",
+                "yellow",
+            )

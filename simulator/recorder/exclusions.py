@@ -22,10 +22,26 @@ from simulator.recorder.titles import TitlePolicy
 if TYPE_CHECKING:
     from simulator.recorder.windows import Window
 
-__all__ = ["CUT", "OWN", "OWN_MARK", "PANEL", "UNSEEN", "UNTITLED", "Exclusions", "Handle", "Mask", "Verdict", "handle"]
+__all__ = [
+    "CUT",
+    "OWN",
+    "OWN_MARK",
+    "PAGE_MARK",
+    "PANEL",
+    "UNSEEN",
+    "UNTITLED",
+    "Exclusions",
+    "Handle",
+    "Mask",
+    "Verdict",
+    "handle",
+]
 
 OWN_MARK = "[proact live]"
 """Stands in the title of whatever shows a live run (terminal, page), so that it is not recorded by it."""
+
+PAGE_MARK = f"{OWN_MARK} ·"
+"""How the title of a live run's page begins: it has the mark, and something that a terminal's title lacks."""
 
 OWN = "own"
 PANEL = "panel"
@@ -65,6 +81,7 @@ class Verdict:
         hide_window: the window in front is excluded: of it nothing is stored, not even its application.
         skip: the tick is not recorded (a gap ``excluded``), whatever the masks; the reason, or None.
         own_missing: no window with our own mark was located, so it could not be masked. A live run warns of that.
+        page_missing: no window with a live run's page was located; where one is open, it is told that it is seen.
         window: what may be stored of the window in front, its title as the policy says; None where it is hidden.
     """
 
@@ -72,6 +89,7 @@ class Verdict:
     hide_window: bool = False
     skip: str | None = None
     own_missing: bool = False
+    page_missing: bool = True
     window: Window | None = None
 
     def joined(self, other: Verdict) -> Verdict:
@@ -82,6 +100,7 @@ class Verdict:
             hide_window=hide,
             skip=self.skip or other.skip,
             own_missing=self.own_missing and other.own_missing,
+            page_missing=self.page_missing and other.page_missing,
             window=None if hide or self.skip or other.skip else self.window,
         )
 
@@ -150,6 +169,7 @@ class Exclusions:
             hide_window=hide,
             skip=skip,
             own_missing=not (fits_windows and any(_own(w) and _rect(w) is not None for w in windows)),
+            page_missing=not (fits_windows and any(_page(w) and _rect(w) is not None for w in windows)),
             window=None if hide or skip or foreground is None else self.titles.applied(foreground),
         )
 
@@ -255,6 +275,10 @@ def _kin(window: Window, other: Window) -> bool:
 
 def _own(window: Window) -> bool:
     return OWN_MARK in (window.title or "")
+
+
+def _page(window: Window) -> bool:
+    return PAGE_MARK in (window.title or "")
 
 
 def _unseen(window: Window) -> bool:

@@ -99,6 +99,7 @@ class Sight:
         seen: by monitor.
         monitors_changed: other monitors, or other sizes, than at the look before.
         own_missing: nothing with our own mark was there to be covered.
+        page_missing: no page of a live run was.
     """
 
     captured_ns: int
@@ -107,6 +108,7 @@ class Sight:
     seen: tuple[Seen, ...]
     monitors_changed: bool
     own_missing: bool
+    page_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,7 @@ class Eye:
             seen=tuple(self._seen(frame, verdict.masks) for frame in frames),
             monitors_changed=self._screen.changed,
             own_missing=verdict.own_missing and self._watch is not None,
+            page_missing=verdict.page_missing and self._watch is not None,
         )
 
     def warm(self) -> None:

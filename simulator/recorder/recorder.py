@@ -115,7 +115,7 @@ class Recorder:
         self._trouble: str | None = None
         self._last_tick_ns = self._last_row_ns = self._last_beat_ns = None  # type: int | None
         self._late: deque[int] = deque(maxlen=_LATENESSES)
-        self._own_missing = False
+        self._own_missing = self._page_missing = False
         self._looking_since: int | None = None
 
     def now_ns(self) -> int:
@@ -175,6 +175,7 @@ class Recorder:
             event_open=parts.ledger.event_open,
             quality=parts.ledger.quality(),
             own_missing=self._own_missing,
+            page_missing=self._page_missing,
             screened=self._opinions(),
             looking_s=0.0 if (since := self._looking_since) is None else max(0, now - since) / SECOND,
         )
@@ -332,7 +333,7 @@ class Recorder:
             return
         utc = self._clocks.wall() - (self._parts.ticks.now_ns() - sight.captured_ns)
         rows, shots = self._parts.ledger.sight(tick, sight, utc)
-        self._trouble, self._own_missing = None, sight.own_missing
+        self._trouble, self._own_missing, self._page_missing = None, sight.own_missing, sight.page_missing
         self._last_tick_ns = self._last_row_ns = sight.captured_ns
         self._late.append(sight.captured_ns - tick * self.period_ns)
         if self._screening is not None:

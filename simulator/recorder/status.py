@@ -70,6 +70,7 @@ class Facts:
         quality: counts of the events' sieve, and of rows without application or title, with a blank picture, with a
             focus that changed while they were taken, with something covered.
         own_missing: our own window was not there to be covered at the last tick.
+        page_missing: the window of a live run's page was not.
         screened: counts of the screener, by outcome; empty without one.
         looking_s: how long the look in hand has taken so far; 0 between two looks.
     """
@@ -92,6 +93,7 @@ class Facts:
     event_open: bool = False
     quality: Mapping[str, Any] = field(default_factory=dict)
     own_missing: bool = False
+    page_missing: bool = False
     screened: Mapping[str, int] = field(default_factory=dict)
     looking_s: float = 0.0
 

@@ -215,7 +215,7 @@ class LivePage(Watcher):
             "to_write": facts.queue,
             "gaps": dict(facts.gaps),
             "late_p99_ms": None if facts.late_p99_ms is None else round(facts.late_p99_ms, 1),
-            "own_missing": facts.own_missing and facts.n_rows > 0,
+            "page_missing": facts.page_missing and facts.n_rows > 0,
         }
 
     # ------------------------------------------------------------------ what browsers ask, in the server's thread

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.core.patterns import PIECE, compile_pattern
-from simulator.recorder.exclusions import CUT, OWN, OWN_MARK, PANEL, UNSEEN, UNTITLED, Exclusions, Verdict
+from simulator.recorder.exclusions import CUT, OWN, OWN_MARK, PAGE_MARK, PANEL, UNSEEN, UNTITLED, Exclusions, Verdict
 from simulator.recorder.rectangles import Rect, left_over
 from simulator.recorder.rules import Rule
 from simulator.recorder.titles import TitlePolicy
@@ -295,6 +295,15 @@ def test_our_own_window_is_masked_and_told_where_it_is_not_found() -> None:
     assert RULES.judge(None, [own], fits_windows=False).own_missing
     both = window(f"secret {OWN_MARK}", x=None)
     assert RULES.judge(None, [both]).skip == "bank", "our mark is no way past a rule"
+
+
+def test_a_page_of_a_live_run_is_told_from_its_terminal() -> None:
+    terminal, page = window(OWN_MARK), window(f"{PAGE_MARK} proact - Chromium")
+    assert RULES.judge(None, [terminal]).page_missing
+    seen = RULES.judge(None, [terminal, page])
+    assert (seen.own_missing, seen.page_missing) == (False, False)
+    assert RULES.judge(None, [page]).own_missing is False
+    assert not seen.joined(RULES.judge(None, [terminal])).page_missing, "one of two looks found it"
 
 
 def test_a_window_of_no_size_shows_nothing() -> None:

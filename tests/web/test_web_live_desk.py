@@ -60,7 +60,7 @@ def record(url: str) -> dict[str, Any]:
 
 
 def test_its_window_is_covered_in_every_picture_and_its_pause_stops_the_recorder(tmp_path: Path) -> None:
-    needs("chromium")
+    needs("chromium", "xdotool")
     (tmp_path / "changes.py").write_text(CHANGES, encoding="utf-8")
     out = tmp_path / "out"
     with Desk(1024, 640, manager=True) as desk:
@@ -75,7 +75,7 @@ def test_its_window_is_covered_in_every_picture_and_its_pause_stops_the_recorder
         window = [f"--user-data-dir={desk.home}/profile", "--window-position=20,20", "--window-size=640,560", url]
         desk.start([*BROWSER, *window])
         until(lambda: state(url)["status"].get("viewers") == 1, "the page to be open")
-        until(lambda: record(url).get("own_missing") is False, "the page's window to be found")
+        until(lambda: record(url).get("page_missing") is False, "the page's window to be found")
         rest(SECOND)
         shown = state(url)["snapshot"]["index"]
         until(lambda: state(url)["snapshot"]["index"] >= shown + 4, "more snapshots")
@@ -86,11 +86,15 @@ def test_its_window_is_covered_in_every_picture_and_its_pause_stops_the_recorder
         assert record(url)["rows"] == before, "nothing is looked at while paused"
         pause(url, False)
         until(lambda: record(url)["rows"] > before, "the recording to go on")
+        renamed = state(url)["snapshot"]["index"]
+        desk.start(["xdotool", "search", "--name", "proact live", "set_window", "--name", "my own name"]).wait(10)
+        until(lambda: record(url).get("page_missing") is True, "a renamed window to be missed")
         live.send_signal(signal.SIGINT)
         assert live.wait(30) == 0
     assert not [f for f in check(tmp_path / "demo" / "session") if f.severity == "damage"]
     ((_, log, _),) = read_units(tmp_path / "demo" / "run")
-    late = [o.text for o in log.offers() if o.captured_ns > log.captured_ns[shown]]
+    first, last = log.captured_ns[shown], log.captured_ns[renamed]
+    late = [o.text for o in log.offers() if first < o.captured_ns <= last]
     assert late == [], "what the page shows, a stopwatch and a picture a second, is no change of the screen"
     with Reader(tmp_path / "demo" / "session") as reader:
         assert "paused" in {gap.reason for gap in reader.header.gaps}

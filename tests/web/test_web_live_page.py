@@ -13,7 +13,7 @@ from PIL import Image
 
 from scorers.feedback import FILE, read
 from simulator.core.types import MS, SECOND, ImageRef, MemoryItem, Observation, Offer, Snapshot
-from simulator.recorder.exclusions import OWN_MARK
+from simulator.recorder.exclusions import PAGE_MARK
 from simulator.recorder.status import Facts
 from simulator.runs.answers import Answer
 from simulator.runs.flights import Flight
@@ -116,8 +116,8 @@ def opened(page: Any, served: Callable[..., str], live: Live, query: str = "") -
 def test_it_carries_the_mark_by_which_the_recorder_finds_it(page: Any, served: Any, live: Live) -> None:
     opened(page, served, live)
     live.some()
-    assert OWN_MARK in page.title()
-    assert OWN_MARK in page.evaluate("fetch('/live').then((a) => a.text())").partition("</title>")[0]
+    assert PAGE_MARK in page.title()
+    assert PAGE_MARK in page.evaluate("fetch('/live').then((a) => a.text())").partition("</title>")[0]
 
 
 def test_it_says_what_is_recorded_what_the_agent_does_and_how_fast(page: Any, served: Any, live: Live) -> None:
@@ -225,9 +225,13 @@ def test_a_recording_says_so_and_cannot_be_paused(page: Any, served: Any, tmp_pa
 
 def test_that_its_window_was_not_found_is_said(page: Any, served: Any, live: Live) -> None:
     recorder: Any = live.page.recorder
-    recorder.facts = Facts(last_tick_age_s=0.4, n_rows=12, own_missing=True)
+    recorder.facts = Facts(last_tick_age_s=0.4, n_rows=12, page_missing=True)
     opened(page, served, live)
     live.saw(0)
+    page.wait_for_selector("#frame img")
+    assert not page.is_visible("#own"), "it may just have been opened"
+    for _ in range(4):
+        live.page.tell()
     page.wait_for_function("!document.querySelector('#own').hidden")
     assert "move it to another one" in page.inner_text("#own")
 
@@ -244,7 +248,7 @@ def test_hostile_words_stay_words(page: Any, served: Any, live: Live) -> None:
     page.wait_for_function("document.querySelector('#card').innerText.includes('onerror')")
     page.keyboard.press("m")
     page.wait_for_selector("#frame img")
-    assert OWN_MARK in page.title()
+    assert PAGE_MARK in page.title()
     assert page.locator("img[src=x], main script").count() == 0
     said = page.inner_text("main")
     assert "\x1b" not in said

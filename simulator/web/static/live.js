@@ -8,6 +8,7 @@ const BUDGET_FRESH_MS = 10000; // how long a suggestion counts as being made
 const HUES = ["#56B4E9", "#E69F00", "#2fc79a", "#F0E442", "#e3a6c8", "#8ab6d6", "#f0a878", "#b8bec4"];
 
 let state = null, loading = false, again = false, waiting = [], away = false;
+let unfound = 0; // statuses in a row by which this window was not found; it needs a moment to be on a picture
 let offset = null; // stream time less this page's clock, ms
 let selected = null, cardSince = 0;
 const hues = new Map();
@@ -69,7 +70,7 @@ const handlers = {
     for (const offer of state.offers) if (offer.id === id) offer.said = said;
     offers();
   }),
-  live_status: later((status) => { state.status = status; heardTime(status); figures(); tick(); }),
+  live_status: later((status) => { state.status = status; unfound = status.recording?.page_missing ? unfound + 1 : 0; heardTime(status); figures(); tick(); }),
   live_phase: later((phase) => { Object.assign(state.about, phase); tick(); }),
   live_reset: (data) => { if (!loading && state?.about.part === data.part) return; load(); },
 };
@@ -233,8 +234,8 @@ function tick() {
     put(button, paused ? "Resume recording " : "Pause recording ", el("kbd", {}, "p"));
   }
   button.disabled = away || state.about.phase === "ended";
-  byId("own").hidden = !rec?.own_missing;
-  if (rec?.own_missing) say(byId("own"), "⚠ This window was not found on the recorded screen by its title, so it cannot be left out of the pictures. If it is on that screen, move it to another one.");
+  byId("own").hidden = unfound < 4;
+  if (unfound >= 4) say(byId("own"), "⚠ This window was not found on the recorded screen by its title, so it cannot be left out of the pictures. If it is on that screen, move it to another one.");
   const t = now();
   say(byId("age"), state.snapshot && t !== null && state.about.phase !== "ended" ? `${fixed(Math.max(0, t - state.snapshot.t_ms) / 1000, 1)} s ago` : "");
   const [what, word, watch, aside] = doing();
