@@ -89,6 +89,7 @@ function legend() {
   put(byId("legend"), Object.entries(MARKS).filter(([name]) => used.has(name)).map(([name, kind]) => el("li", {}, swatch(name), kind.says)),
     session.truth.needs.length ? el("li", {}, swab("--need", 0.5), "need, with its deadline at the right") : "",
     el("li", {}, swab("--busy"), "busy; waiting in latency"), el("li", {}, swab("--good"), "deciding"),
+    session.runs.some((run) => run.data.decisions.kind.some((k) => k === 2 || k === 3)) ? el("li", {}, swab("--bad"), "with !: failed, or could not be read") : "",
     ...[...new Set(session.runs.flatMap((run) => run.stageNames))].slice(0, 6).map((name) => el("li", {}, plain(name), " is a stage (tab Stages)")),
     el("li", {}, "hatched orange: snapshots dropped"), el("li", {}, "hatched grey: nothing recorded, or not played"));
 }

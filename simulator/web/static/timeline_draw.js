@@ -3,23 +3,24 @@
 import { clock, colour, plain } from "/static/base.js";
 import { lastAt } from "/static/timeline_model.js";
 
-// How each class is drawn. Shapes differ, so that no colour is needed to tell them apart.
+// How each class is drawn, with the shapes of the report and of the terminal's line. Shapes differ, so that no colour is
+// needed to tell them apart.
 export const MARKS = {
-  hit: { shape: "up", fill: true, colour: "--good", says: "on time" },
-  redundant: { shape: "up", fill: false, colour: "--good", says: "redundant: right, and already served" },
+  hit: { shape: "circle", fill: true, colour: "--good", says: "on time" },
+  redundant: { shape: "circle", fill: false, colour: "--good", says: "redundant: right, and already served" },
   late: { shape: "diamond", fill: false, colour: "--late", says: "late: right when captured, closed when it came" },
   early: { shape: "left", fill: false, colour: "--late", says: "early: right, before it opened" },
   wrong: { shape: "square", fill: true, colour: "--bad", says: "wrong content, in an open window" },
-  false_alarm: { shape: "down", fill: true, colour: "--bad", says: "false alarm" },
+  false_alarm: { shape: "up", fill: true, colour: "--bad", says: "false alarm" },
   held_back: { shape: "dot", fill: true, colour: "--edge", says: "held back by the gate" },
-  offer: { shape: "circle", fill: true, colour: "--ink", says: "offer, not classified" },
+  offer: { shape: "right", fill: true, colour: "--ink", says: "offer, not classified" },
   miss: { shape: "cross", fill: false, colour: "--bad", says: "need missed, at its deadline" },
-  true_positive: { shape: "up", fill: true, colour: "--good", says: "moment: help offered, rightly" },
+  true_positive: { shape: "circle", fill: true, colour: "--good", says: "moment: help offered, rightly" },
   true_negative: { shape: "circle", fill: false, colour: "--good", says: "moment: silent, rightly" },
-  false_positive: { shape: "down", fill: true, colour: "--bad", says: "moment: help offered, none needed" },
+  false_positive: { shape: "up", fill: true, colour: "--bad", says: "moment: help offered, none needed" },
   false_negative: { shape: "cross", fill: false, colour: "--bad", says: "moment: help needed, none offered" },
-  matched: { shape: "up", fill: true, colour: "--good", says: "intent that matched a true one" },
-  extra: { shape: "down", fill: true, colour: "--bad", says: "intent that matched none" },
+  matched: { shape: "circle", fill: true, colour: "--good", says: "intent that matched a true one" },
+  extra: { shape: "up", fill: true, colour: "--bad", says: "intent that matched none" },
   merged: { shape: "dot", fill: true, colour: "--edge", says: "intent, counted with another" },
   not_asked: { shape: "dot", fill: true, colour: "--edge", says: "moment: not asked" },
 };
@@ -32,7 +33,7 @@ export function mark(g, name, x, y, r, palette) {
   g.beginPath();
   switch (kind.shape) {
     case "up": g.moveTo(x, y - r); g.lineTo(x + r, y + r * 0.8); g.lineTo(x - r, y + r * 0.8); g.closePath(); break;
-    case "down": g.moveTo(x, y + r); g.lineTo(x + r, y - r * 0.8); g.lineTo(x - r, y - r * 0.8); g.closePath(); break;
+    case "right": g.moveTo(x + r, y); g.lineTo(x - r * 0.8, y - r); g.lineTo(x - r * 0.8, y + r); g.closePath(); break;
     case "left": g.moveTo(x - r, y); g.lineTo(x + r * 0.8, y - r); g.lineTo(x + r * 0.8, y + r); g.closePath(); break;
     case "diamond": g.moveTo(x, y - r * 1.15); g.lineTo(x + r * 1.15, y); g.lineTo(x, y + r * 1.15); g.lineTo(x - r * 1.15, y); g.closePath(); break;
     case "square": g.rect(x - r * 0.8, y - r * 0.8, r * 1.6, r * 1.6); break;
@@ -79,6 +80,7 @@ export class Drawing {
     this.colours = Object.fromEntries(names.map((name) => [name, colour(name)]));
     const font = getComputedStyle(document.body).fontFamily;
     this.small = `12px ${font}`;
+    this.bold = `bold 10px ${font}`;
     this.tiny = `9px ${font}`;
     this.hatch = this.pattern(this.colours["--edge"]);
     this.dropped = this.pattern(this.colours["--bad"]);
@@ -368,6 +370,19 @@ export class Drawing {
       end = right;
     }
     g.fill();
+    const { kind, kinds } = run.data.decisions;
+    g.font = this.bold;
+    g.textAlign = "center";
+    g.fillStyle = this.colours["--bad"];
+    for (let i = first; i < last; i++) {  // what failed or could not be read: a third outcome
+      const row = run.byCapture[i], said = kinds[kind[row]];
+      if (said !== "error" && said !== "unparsed") continue;
+      const left = this.x(run.started_s[row]), right = this.x(run.actionable_s[row]);
+      g.fillRect(left, lane.top + 3, Math.max(2, right - left - 0.5), h / 2 - 2);
+      if (right - left > 7) { g.fillStyle = this.colours["--ground"]; g.fillText("!", (left + right) / 2, lane.top + 7); g.fillStyle = this.colours["--bad"]; }
+    }
+    g.font = this.small;
+    g.textAlign = "left";
     g.fillStyle = this.colours["--late"];
     let before = -9;
     for (const w of run.data.writes) {  // memory writes, as ticks
