@@ -154,11 +154,11 @@ def test_keys(about: Any) -> None:
 
 def test_focus_goes_in_order_and_is_seen(about: Any) -> None:
     names = []
-    for _ in range(6):
+    for _ in range(7):
         about.keyboard.press("Tab")
         names.append(about.evaluate("document.activeElement.textContent.trim()"))
         assert about.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    assert names == ["Skip to the content", "proact", "Runs", "Compare", "About", "Theme: auto"]
+    assert names == ["Skip to the content", "proact", "Runs", "Compare", "Studies", "About", "Theme: auto"]
 
 
 def test_the_theme_is_kept(about: Any) -> None:
