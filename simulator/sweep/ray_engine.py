@@ -11,10 +11,8 @@ import importlib
 import importlib.util
 import logging
 import os
-import shutil
 import signal
 import socket
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -28,6 +26,7 @@ from simulator.core.extras import install_extra
 from simulator.core.operators import operators
 from simulator.endpoint.limit import share
 from simulator.sweep.engines import PLAY, Ended, drive, function, played
+from simulator.sweep.scratch import Scratch
 from simulator.sweep.shipping import Crate, Depot, looks, pack, pack_plan, refuse, take_back
 from simulator.sweep.types import Done, Stop, Task
 
@@ -140,10 +139,10 @@ def _joined(address: str | None, workers: int) -> Iterator[int]:
             _reread()
             options: dict[str, Any] = {"address": address}
             if address is None:
-                folder = tempfile.mkdtemp(prefix="proact-ray-")
-                at_the_end.callback(shutil.rmtree, folder, ignore_errors=True)
-                options = {"num_cpus": workers, "num_gpus": 0, "include_dashboard": False, "_temp_dir": folder,
-                           "object_store_memory": _STORE}  # fmt: skip
+                scratch = Scratch("proact-ray")
+                at_the_end.callback(scratch.close)
+                options = {"num_cpus": workers, "num_gpus": 0, "include_dashboard": False,
+                           "object_store_memory": _STORE, "_temp_dir": str(scratch.path)}  # fmt: skip
             at_the_end.callback(ray.shutdown)
             _begin(ray, options)
         else:

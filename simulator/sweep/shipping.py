@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from simulator.session.ignored import IGNORED, hide, is_hidden
 from simulator.session.scenario import files_of
 from simulator.session.schema import FILE_NAME
 from simulator.sweep.place import FILE, RUNS, UNITS, part_of
+from simulator.sweep.scratch import Scratch
 from simulator.sweep.types import Cell, Done, Task
 
 __all__ = ["Crate", "Depot", "Parcel", "looks", "pack", "pack_plan", "refuse", "take_back", "unshippable"]
@@ -150,7 +150,8 @@ class Depot:
     """A worker's own folder, in which things lie as they do where they came from."""
 
     def __init__(self) -> None:
-        self.root = Path(tempfile.mkdtemp(prefix="proact-shipped-"))
+        self._scratch = Scratch("proact-shipped")
+        self.root = self._scratch.path
         self._there: set[str] = set()
 
     def lacks(self, name: str) -> bool:
@@ -182,7 +183,7 @@ class Depot:
 
     def close(self) -> None:
         """Remove it."""
-        shutil.rmtree(self.root, ignore_errors=True)
+        self._scratch.close()
 
 
 def _as_there(said: str | None, root: Path) -> str | None:
