@@ -48,13 +48,22 @@ def score(
     ] = None,
     judge_base_url: ModelUrl = None,
     judge_timeout: JudgeTimeout = "60s",
+    fail_if: Annotated[
+        list[str] | None,
+        Parameter(help="Exit with 4 if the run has such a figure: F1_rt<0.6; several times.", negative=""),
+    ] = None,
+    fail_on_modelled: Annotated[
+        bool, Parameter(help="Gates may look at latencies that were modelled.", negative="")
+    ] = False,
     json: AsJson = False,
 ) -> int:
     """Score a run again from its logs and its truth, without its agent."""
     from simulator.cli.show import ScoreTable, invalid  # --help does without
     from simulator.play.scoring import score_folder
+    from simulator.sweep.gates import check, parse
 
     voice = Voice(as_json=json)
+    gates = [parse(text) for text in fail_if or ()]
     own = gate is None and scorer is None and truth is None and not companion and embedder is None
     with a_judge(run, judge_model, judge_base_url, judge_timeout, voice) as judge:
         scores = score_folder(run, gate, scorer, truth=truth, judge=judge, companions=companion or (),
@@ -72,8 +81,12 @@ def score(
                 )
         voice.say(plain("not saved: scores.json keeps the run's own gate, scorers, truth and embedder"))
     by = {metric: detail["scorer"] for metric, detail in scores["details"].items()}
-    voice.record("done", run=str(run), scores=scores["scores"], scorers=by, valid=not broken, lost=scores["lost"])
-    return Exit.DONE
+    refused = check(gates, scores, modelled=fail_on_modelled)
+    for failure in refused:
+        voice.tell(failure.sentence, "bold red")
+    voice.record("done", run=str(run), scores=scores["scores"], scorers=by, valid=not broken, lost=scores["lost"],
+                 gates=[{"gate": f.gate, "why": f.why, "value": f.value} for f in refused])  # fmt: skip
+    return Exit.GATE_FAILED if refused else Exit.DONE
 
 
 def tell_lost(voice: Voice, lost: Sequence[str], so: str = "") -> None:

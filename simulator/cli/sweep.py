@@ -46,6 +46,9 @@ def study(
         Parameter(help="Exit with 4 if a cell has such a figure: F1_rt<0.6; several times.", negative=""),
     ] = None,
     fail_on_modelled: Annotated[bool, switch("Gates may look at latencies that were modelled.")] = False,
+    parquet: Annotated[
+        bool, switch("Write decisions.parquet too: all decisions as one table (extra parquet).")
+    ] = False,
     again: Annotated[bool, switch("Play all units anew, also those that are there.")] = False,
     model: ModelOptions | None = None,
     json: AsJson = False,
@@ -61,7 +64,7 @@ def study(
         return list_presets(as_json=json)
     options = Options(
         what, out, sessions or [], set_ or [], workers, engine, ray_address, ship, measured_beside, fail_if or [],
-        fail_on_modelled, again, model or ModelOptions(), json,
+        fail_on_modelled, parquet, again, model or ModelOptions(), json,
     )  # fmt: skip
     return tell_plan(options) if dry_run else play_study(options)
 

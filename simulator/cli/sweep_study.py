@@ -27,6 +27,7 @@ from simulator.sweep import tables
 from simulator.sweep.engines import engine_of
 from simulator.sweep.estimate import Estimate, Range, estimate
 from simulator.sweep.named import about
+from simulator.sweep.parquet import ensure_installed, export
 from simulator.sweep.place import ensure_ours
 from simulator.sweep.planning import Plan, look
 from simulator.sweep.summary import FILE as SUMMARY
@@ -55,6 +56,7 @@ class Options:
     measured_beside: bool
     fail_if: Sequence[str]
     fail_on_modelled: bool
+    parquet: bool
     again: bool
     model: ModelOptions
     json: bool
@@ -155,6 +157,8 @@ def _time(ends: Range) -> str:
 def play_study(options: Options) -> int:
     """Play what is missing and summarise the whole; the exit code."""
     voice, asked, stop = Voice(as_json=options.json), options.asked(), Stop()
+    if options.parquet:
+        ensure_installed()  # not after hours of playing
     engine = engine_of(options.engine, options.n_workers, ray_address=options.ray_address, ship=options.ship)
     with _Teller(voice) as watcher, listening(partial(_asked_to_end, stop, options.engine), voice.tell):
         swept = sweep(options.what, asked, engine=engine, workers=options.n_workers, watcher=watcher, stop=stop)
@@ -163,7 +167,7 @@ def play_study(options: Options) -> int:
         voice.record("interrupted", sweep=str(swept.folder), units=dict(sorted(swept.ended.items())))
         voice.tell(f"interrupted; finished units are kept, those that ran start anew. To go on: {again}")
         return swept.code
-    _tell(swept, voice)
+    _tell(swept, voice, export(swept.folder) if options.parquet else None)
     return swept.code
 
 
@@ -264,7 +268,7 @@ def _bar(console: Console) -> Progress:
     )  # fmt: skip
 
 
-def _tell(swept: Swept, voice: Voice) -> None:
+def _tell(swept: Swept, voice: Voice, decisions: Path | None) -> None:
     """The table, what failed, and where all of it lies."""
     assert swept.summary is not None
     assert swept.drawn is not None
@@ -283,9 +287,12 @@ def _tell(swept: Swept, voice: Voice) -> None:
     if swept.drawn.left is not None:
         voice.tell(f"figures left out: {swept.drawn.left}", "yellow")
     voice.say(plain(f"summary: {swept.folder / 'summary.md'}"))
+    if decisions is not None:
+        voice.say(plain(f"decisions: {decisions}"))
     voice.record(
         "done", sweep=str(swept.folder), summary=str(swept.folder / SUMMARY), ended=dict(sorted(swept.ended.items())),
-        files=[str(path) for path in swept.drawn.files], figures_left_out=swept.drawn.left,
+        files=[str(path) for path in swept.drawn.files], decisions=None if decisions is None else str(decisions),
+        figures_left_out=swept.drawn.left,
         gates=[{"gate": g.gate, "cell": g.cell, "why": g.why, "value": g.value} for g in swept.summary.failed],
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ sweep.
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,7 +23,7 @@ from simulator.sweep.reading import PlannedCell, planned
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["COLUMNS", "FILE", "SCHEMA", "export", "rows"]
+__all__ = ["COLUMNS", "FILE", "SCHEMA", "ensure_installed", "export", "rows"]
 
 FILE = "decisions.parquet"
 SCHEMA = 1
@@ -62,11 +63,10 @@ def export(sweep: str | Path, file: Path | None = None) -> Path:
         UsageError: the extra ``parquet`` is not installed.
         InputError: not a sweep's folder, or a damaged log.
     """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise UsageError(f"Parquet needs the extra parquet: {install_extra('parquet')}") from error
+    ensure_installed()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     sweep = Path(sweep)
     study = planned(sweep)
     file = file or sweep / FILE
@@ -85,6 +85,18 @@ def export(sweep: str | Path, file: Path | None = None) -> Path:
             writer.write_table(pa.Table.from_pylist(held, schema=schema))
     part.replace(file)
     return file
+
+
+def ensure_installed() -> None:
+    """Ask for the extra before there is work to lose.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    try:
+        importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise UsageError(f"Parquet needs the extra parquet: {install_extra('parquet')}") from error
 
 
 def _schema(pa: Any, axes: list[str]) -> pyarrow.Schema:

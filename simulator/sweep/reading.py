@@ -384,4 +384,6 @@ class _Loaded:
             rows = [parts.get(table, []) for parts in units]
             return Table(has, None, rows if kept is None else [np.array(row, kept) for row in rows])
         none = [0.0] * like.columns.shape[1]
-        return Table(has, np.array([parts.get(table, none) for parts in units], np.float64).reshape(len(units), -1))
+        return Table(
+            has, np.array([parts.get(table, none) for parts in units], np.float64).reshape(len(units), len(none))
+        )
