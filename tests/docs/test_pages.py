@@ -44,6 +44,7 @@ PAGES = (
     "scores",
     "comparing",
     "sweeps",
+    "presets",
     "python",
     "generating",
     "writing-a-scorer",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from scorers.base import catalogue
@@ -68,3 +71,9 @@ def test_papers_are_followed_in_what_is_asked_when() -> None:
             assert axes["protocol"] == "trajectory"
         else:
             assert (axes["protocol"], axes["clock"]) == ("stream", "modelled")
+
+
+def test_the_page_lists_all_of_them_and_none_that_there_is_not() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "presets.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `([\w:-]+)` \|", page.split("## Figures")[0], re.M)
+    assert sorted(listed) == sorted(ALL)
