@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Page", "notice_of", "page_of"]
 
+_LEAST_TOKEN = 32
 _LAST_NS = 300 * MS  # for open pages to hear that it has ended
 
 
@@ -62,14 +64,16 @@ def page_of(options: LiveOptions, folder: Path, voice: Voice) -> Iterator[Page]:
     if not options.web:
         yield Page()
         return
+    from simulator.recorder.consent import state_file
     from simulator.web.live import LivePage
     from simulator.web.place import Place
-    from simulator.web.server import Web
+    from simulator.web.server import Web, new_token
 
     place = Place([folder])
     live = LivePage(place.hub)
-    with Web(place, more=live.routes()).in_thread(port=options.port) as url:
-        address = f"{url}live"
+    token = kept_token(state_file().with_name("page-token"), new_token)
+    with Web(place, more=live.routes(), token=token).in_thread(port=options.port) as url:
+        address = url.replace("/?", "/live?")
         voice.say(plain(f"page: {address}"))
         voice.record("page", url=address)
         if options.open_:
@@ -81,6 +85,26 @@ def page_of(options: LiveOptions, folder: Path, voice: Voice) -> Iterator[Page]:
         finally:
             if live.hub.readers:
                 rest(_LAST_NS)
+
+
+def kept_token(file: Path, make: Callable[[], str]) -> str:
+    """The word that a browser must know: without one every user of this machine could look at this screen.
+
+    It is kept, for its owner alone, so that an open page finds a run that was started anew; where it cannot be kept, a
+    new one is made each time.
+    """
+    with suppress(OSError, ValueError):
+        known = file.read_text(encoding="ascii").strip()
+        private = os.name != "posix" or not file.stat().st_mode & 0o077
+        if private and len(known) >= _LEAST_TOKEN and known.isalnum():
+            return known
+    made = make()
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as stream:
+            stream.write(made)
+    return made
 
 
 def notice_of(options: LiveOptions, session: Path, asked: str | None) -> list[str]:

@@ -7,6 +7,7 @@ import signal
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -42,15 +43,20 @@ class Changes:
 pytestmark = pytest.mark.e2e
 
 
+def asked(url: str, where: str, data: bytes | None = None) -> Request:
+    base, _, token = url.partition("/live?token=")
+    head = {"X-Proact": "1", "Content-Type": "application/json", "X-Proact-Token": token}
+    return Request(f"{base}{where}", data, head)
+
+
 def state(url: str) -> dict[str, Any]:
-    with urlopen(url.replace("/live", "/api/live"), timeout=5) as answer:
+    with urlopen(asked(url, "/api/live"), timeout=5) as answer:
         told: dict[str, Any] = json.load(answer)
     return told
 
 
 def pause(url: str, paused: bool) -> None:
-    head = {"X-Proact": "1", "Content-Type": "application/json"}
-    with urlopen(Request(f"{url.replace('/live', '/api/live')}/pause", json.dumps({"paused": paused}).encode(), head)):
+    with urlopen(asked(url, "/api/live/pause", json.dumps({"paused": paused}).encode())):
         pass
 
 
@@ -74,6 +80,8 @@ def test_its_window_is_covered_in_every_picture_and_its_pause_stops_the_recorder
         url = json.loads(out.read_text().splitlines()[0])["url"]
         window = [f"--user-data-dir={desk.home}/profile", "--window-position=20,20", "--window-size=640,560", url]
         desk.start([*BROWSER, *window])
+        with pytest.raises(HTTPError, match="401"):  # who lacks the word sees nothing of this screen
+            urlopen(url.partition("?")[0].replace("/live", "/api/live"), timeout=5)
         until(lambda: state(url)["status"].get("viewers") == 1, "the page to be open")
         until(lambda: record(url).get("page_missing") is False, "the page's window to be found")
         rest(SECOND)
