@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from simulator.core.errors import UsageError
@@ -72,5 +73,6 @@ def ask(task: Task) -> Done:
         (task.sweep / task.key.partition(":")[0]).write_text(f"{os.getpid()} {begun} {real_ns()}")
         limit.leave()
 
-    asyncio.run(call())
+    with ThreadPoolExecutor(1) as thread:  # as agents do, in a loop of another thread than the worker's
+        thread.submit(asyncio.run, call()).result()
     return Done(task.run, task.key)
