@@ -109,7 +109,7 @@ def tell_plan(options: Options) -> int:
     found = estimate(plan, options.n_workers, len(study.file.all_seeds), prices)
     if not options.json:
         voice.say(facts(f"{study.file.name}: nothing is played", _plan_told(study, plan, found, options.n_workers)))
-    voice.record("done", sweep=str(study.folder), **found.told())
+    voice.record("done", sweep=str(study.folder), lacks=_lacking(plan), **found.told())
     return Exit.DONE
 
 
@@ -132,10 +132,22 @@ def _plan_told(study: Study, plan: Plan, found: Estimate, workers: int) -> dict[
     if found.calls != 0:
         said["tokens"] = f"{_range(found.tokens_in)} in, {_range(found.tokens_out)} out, by rule of thumb"
         said["cost"] = "unknown (--prices FILE)" if found.cost is None else _range(found.cost)
+    if (lacks := _lacking(plan)) is not None:
+        said["lacks"] = lacks
     said["time"] = f"{_time(found.seconds)} with {counted(workers, 'worker')}, by rule of thumb"
     if found.alone:
         said["one at a time"] = f"{counted(found.alone, 'unit')}: their latency is measured (or --measured-beside)"
     return said
+
+
+def _lacking(plan: Plan) -> str | None:
+    """What has to be named before it can be played, in a sentence."""
+    if os.environ.get("OPENAI_BASE_URL"):
+        return None
+    models = [cell.choice.get("model") for cell, facts in zip(plan.cells, plan.facts, strict=True) if facts.asks != 0]
+    if any(model is None or (model.base_url is None and model.replays is None) for model in models):
+        return "it asks a model, and no server is named: --base-url or OPENAI_BASE_URL, and --model if it has several"
+    return None
 
 
 def _range(ends: Range) -> str:

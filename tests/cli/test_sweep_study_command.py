@@ -115,7 +115,11 @@ def test_presets_are_listed_and_can_be_named(capsys: pytest.CaptureFixture[str])
     assert proact("sweep", "--json") == Exit.DONE
     assert records(capsys)[-1]["presets"] == names()
     assert proact("sweep", "paper:table2", "--dry-run", "--json") == Exit.DONE
-    assert records(capsys)[-1]["cells"] == 3
+    told = records(capsys)[-1]
+    assert told["cells"] == 3
+    assert "no server is named: --base-url" in told["lacks"]
+    assert proact("sweep", "paper:table2", "--dry-run", "--json", "--base-url", "http://127.0.0.1:9/v1") == Exit.DONE
+    assert records(capsys)[-1]["lacks"] is None
 
 
 @pytest.mark.parametrize(
