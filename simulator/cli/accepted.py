@@ -22,9 +22,10 @@ def accepted(
     *,
     json: AsJson = False,
 ) -> int:
-    """Write the offers of a live run that were called useful into its scenario, as needs.
+    """Make what was called useful in a live run its truth.
 
-    Each is a need from the snapshot on which it was offered until it was called useful. Needs that nobody offered help
+    Each such offer is written into its scenario as a need, from the snapshot on which it was made until it was called
+    useful. Needs that nobody offered help
     for are not known: scored by this truth, another agent's offers beside them count as false alarms although nobody
     was asked about them.
     """
