@@ -150,6 +150,19 @@ def test_a_recording_that_is_gone_leaves_its_stories(own: tuple[Path, Path]) -> 
     assert "a missed need" in made.html
 
 
+def test_who_is_forgotten_leaves_no_report_in_a_run_folder(
+    own: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    _, folder = own
+    assert _call(["report", str(folder), "--with-frames", "1"]) == 0
+    assert (folder / "report.html").exists()
+    user = json.loads((folder / "run.json").read_text(encoding="utf-8"))["resolved"]["desktop"]["user"]
+    assert _call(["forget", user, "--in", str(tmp_path), "--yes"]) in (0, 2)
+    assert not (folder / "report.html").exists()
+    assert not list(tmp_path.rglob("report.html"))
+
+
 def test_a_report_of_a_hidden_recording_is_hidden_and_says_that_it_holds_pictures(
     own: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
