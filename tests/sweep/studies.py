@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from simulator.endpoint.types import ModelChoice
 from simulator.sweep import sweeping
 from simulator.sweep.sweeping import Asked, Watcher
 from simulator.sweep.types import Engine, Stop
@@ -27,9 +28,9 @@ def study(folder: Path, *, scenarios: Sequence[Path] = SCENARIOS, agents: str = 
     return file
 
 
-def play(file: Path, out: Path, engine: Engine) -> dict[str, int]:
+def play(file: Path, out: Path, engine: Engine, model: ModelChoice | None = None) -> dict[str, int]:
     """How many units ended how."""
-    asked, ended = Asked(out=out), Counter[str]()
+    asked, ended = Asked(out=out, model=model), Counter[str]()
     made = sweeping.prepared(file, asked)
     out.mkdir(exist_ok=True)
     plan = sweeping.plan_of(made, asked)

@@ -15,6 +15,8 @@ from simulator.sweep.engines import Inline
 from simulator.sweep.shipping import Depot, looks, pack, pack_plan, refuse, take_back, unshippable
 from simulator.sweep.types import Cell, Task
 from simulator.sweep.work import play_task
+from tests.endpoint.asks import choice
+from tests.endpoint.faults import FaultServer
 from tests.sweep.studies import ROOT, content, play, study
 
 DESKTOP = ROOT / "scenarios" / "desktop"
@@ -68,7 +70,7 @@ def test_an_agent_of_others_may_look_at_anything(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "said"),
+    ("wanted", "said"),
     [
         ({"latency": "from:runs/x"}, "an earlier run"),
         ({"journal": Path("runs/x")}, "an earlier run"),
@@ -79,12 +81,12 @@ def test_an_agent_of_others_may_look_at_anything(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_not_shipped_is_refused_before_it_is_missed(
-    choice: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wanted: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("class Mine:\n    def view(self, now_ns):\n        return None\n")
     with pytest.raises(UsageError, match=f"cannot be played on machines that do not see these files: .*{said}"):
-        refuse(cell(**choice))
+        refuse(cell(**wanted))
 
 
 def test_what_needs_nothing_else_is_shipped() -> None:
@@ -100,7 +102,7 @@ def copied(folder: Path) -> Path:
 
 def shipped(task: Task, depot: Depot) -> Task:
     """What a worker makes of a task: its files come in parcels, its unit goes back in a crate."""
-    for parcel in (pack_plan(task.sweep), pack(task.scenario, pictures=False)):
+    for parcel in (pack_plan(task.sweep), pack(task.scenario, pictures=looks(task.cell, task.scenario))):
         if depot.lacks(parcel.name):
             depot.unpack(parcel)
     return depot.moved(task)
@@ -128,6 +130,31 @@ def test_a_unit_that_was_played_elsewhere_is_the_same_to_the_byte_and_needed_not
     direct, back = content(tmp_path / "direct"), content(tmp_path / "shipped")
     units = {name for name in direct if "/units/" in name}
     assert units == {name for name in back if "/units/" in name}
+    assert all(direct[name] == back[name] for name in units)
+
+
+def test_an_agent_that_looks_at_pictures_sees_the_same_ones_there(tmp_path: Path) -> None:
+    scenario = copied(tmp_path / "here")
+    file = study(tmp_path, scenarios=[scenario], agents='"zero-shot:modality=image"')
+    with FaultServer() as server:
+        asked = choice(server.url("ok"))
+        play(file, tmp_path / "direct", Inline(), asked)
+        seen = sorted(one.body for one in server.asked["ok"])
+        server.asked["ok"].clear()
+        play(file, tmp_path / "shipped", collector := _Collector(), asked)
+        depot = Depot()
+        there = shipped(collector.tasks[0], depot)
+        (tmp_path / "here").rename(tmp_path / "gone")
+        done, crate = depot.collect(there, play_task(there))
+        depot.close()
+        assert crate is not None
+        take_back(collector.tasks[0], crate)
+        assert done.kind == "done"
+        assert b"data:image" in seen[0]
+        assert {one.body for one in server.asked["ok"]} <= set(seen)
+    direct, back = content(tmp_path / "direct"), content(tmp_path / "shipped")
+    units = {name for name in back if "/units/" in name}
+    assert units
     assert all(direct[name] == back[name] for name in units)
 
 
