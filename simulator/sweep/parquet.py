@@ -94,7 +94,8 @@ def ensure_installed() -> None:
         UsageError: it is not installed.
     """
     try:
-        importlib.import_module("pyarrow.parquet")
+        for name in ("pyarrow", "pyarrow.parquet"):
+            importlib.import_module(name)
     except ImportError as error:
         raise UsageError(f"Parquet needs the extra parquet: {install_extra('parquet')}") from error
 
