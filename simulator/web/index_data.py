@@ -25,6 +25,8 @@ FIGURES = (
 )  # fmt: skip
 """The figures of a row; a run has those of its protocol."""
 _COMMON = ("agent", "memory", "memory_mode", "protocol", "policy", "clock", "latency", "latency_source")
+_SESSION = ("user", "session", "end_ns")
+"""What runs of one session have in common, whatever their protocol and truth."""
 _RUN = "run.json"
 
 Stamp = tuple[tuple[int, int], ...]
@@ -34,7 +36,7 @@ Stamp = tuple[tuple[int, int], ...]
 class _Row:
     stamp: Stamp
     row: Mapping[str, Any]
-    units: tuple[tuple[str, str, str], ...]
+    units: tuple[tuple[str, ...], ...]
 
 
 class Index:
@@ -117,8 +119,8 @@ class Index:
             return before[1]
 
 
-def row_of(path: Path) -> tuple[dict[str, Any], tuple[tuple[str, str, str], ...]]:
-    """One run's row, and of each unit its key, user and session; of a folder that cannot be read, why."""
+def row_of(path: Path) -> tuple[dict[str, Any], tuple[tuple[str, ...], ...]]:
+    """One run's row, and of each unit its key and what tells its session; of a folder that cannot be read, why."""
     try:
         told = read_run(path)
     except (InputError, OSError) as error:
@@ -134,9 +136,7 @@ def row_of(path: Path) -> tuple[dict[str, Any], tuple[tuple[str, str, str], ...]
         row["why"] = "no scores that fit: `proact score` makes them"
     if row["invalid"]:
         row["why"] = f"the harness itself was late, so the figures say nothing of the agent: {row['invalid'][0]}"
-    units = tuple(
-        (key, str(h.get("user", "")), str(h.get("session", ""))) for key, h in sorted(told["resolved"].items())
-    )
+    units = tuple((key, *(str(h.get(k)) for k in _SESSION)) for key, h in sorted(told["resolved"].items()))
     return row, units
 
 

@@ -40,7 +40,7 @@ def test_a_row_holds_the_figures_of_the_scores(runs: Path) -> None:
     assert figures["scheduled_latency@p50"]["value"] == 2000
     assert (row["n_units"], row["n_done"], row["errors"], row["latency_source"]) == (1, 1, 0, "modelled")
     assert row["memory"] == "none"
-    assert units == (("day", "sam", "day"),)
+    assert units == (("day", "sam", "day", "60000000000"),)
 
 
 def test_what_cannot_be_read_is_a_row_that_says_why(runs: Path) -> None:

@@ -266,6 +266,23 @@ def test_a_run_without_a_unit_in_the_address_opens_its_first(page: Any, served: 
     assert page.evaluate("location.pathname").endswith("/day")
 
 
+def test_sessions_of_a_run_are_gone_through(page: Any, served: Served, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        record(tmp_path / "days" / name, name=name)
+    run = play(tmp_path / "days", tmp_path / "runs/run", SAID)
+    beside = play(tmp_path / "days", tmp_path / "runs/beside", "silent")
+    _open(page, served, run, f"#runs={id_of(run)},{id_of(beside)}", unit="one")
+    page.wait_for_selector("#units-box:not([hidden])")
+    page.keyboard.press("]")
+    page.wait_for_url("**/two#*")
+    page.wait_for_selector("#units-box:not([hidden])")
+    assert page.input_value("#units") == "two"
+    assert page.evaluate("timeline.session.runs.length") == 2
+    page.select_option("#units", "one")
+    page.wait_for_url("**/one#*")
+    page.wait_for_selector("#whole:not([hidden])")
+
+
 def test_what_does_not_exist_is_told_in_a_sentence(page: Any, served: Served, made: Path, watched: Any) -> None:
     url = served(Place([made / "runs"]))
     page.goto(f"{url}/run/{id_of(made / 'runs/silent')}/nothing")

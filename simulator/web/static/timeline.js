@@ -46,6 +46,22 @@ async function other(first, id) {
   return ask(`${of(id, known?.unit ?? first.unit)}/timeline`);
 }
 
+// The other sessions of the run, to go to with the same runs beside.
+async function sessions() {
+  const { units } = await ask(`/api/run/${own}/units`);
+  if (units.length < 2) return;
+  put(byId("units"), units.map((name) => el("option", { value: name, selected: name === unit }, plain(name).slice(0, 80))));
+  byId("units-box").hidden = false;
+  const runs = () => { const shown = session.runs.slice(1).map((run) => run.id); return shown.length ? `#runs=${[own, ...shown].join(",")}` : ""; };
+  const go = (name) => { location.href = `/run/${own}/${encodeURIComponent(name)}${runs()}`; };
+  const by = (step_) => { const to = units[units.indexOf(unit) + step_]; if (to !== undefined) go(to); else flash("no further session"); };
+  byId("units").addEventListener("change", (event) => go(event.target.value));
+  byId("unit-before").addEventListener("click", () => by(-1));
+  byId("unit-after").addEventListener("click", () => by(1));
+  key("[", "previous session of the run", () => by(-1));
+  key("]", "next session of the run", () => by(1));
+}
+
 // Everything that depends on which runs there are.
 function refill(notes = null) {
   const first = session.runs[0].data;
@@ -412,6 +428,7 @@ async function again() {
 
 try {
   await open();
+  await sessions();
   listen({ runs: ({ changed, all }) => { if (all || session.runs.some((run) => changed[run.id])) again(); } }, { reset: again });
 } catch (error) {
   byId("opening")?.remove();
