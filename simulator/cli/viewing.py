@@ -42,7 +42,11 @@ def serve(folders: Sequence[Path], *, host: str, port: int, token: str | None, b
         raise UsageError(f"--port {port}: a port is a number from 0 to 65535")
     voice = Voice(as_json=as_json)
     pages = Web(Place(folders), token=new_token() if token == "new" else token)
-    asyncio.run(_serve(pages, voice, host, port, browser=browser and not as_json))
+    loop = asyncio.new_event_loop()  # closed by hand: asyncio.run would wait for pages that are being computed
+    try:
+        loop.run_until_complete(_serve(pages, voice, host, port, browser=browser and not as_json))
+    finally:
+        loop.close()
     voice.record("done")
     return Exit.DONE
 

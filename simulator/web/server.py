@@ -16,7 +16,7 @@ import socket
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 
@@ -33,6 +33,7 @@ from simulator.web.place import NotHere, Place
 
 __all__ = ["HEADERS", "Web", "new_token"]
 
+END_S = 2.0
 SWITCH_S = 0.001
 """After which a thread that computes gives way to another one; Python's own 5 ms are felt by a run beside a page."""
 LARGEST_POST = 64 * 1024
@@ -163,7 +164,8 @@ class Web:
             yield asyncio.run_coroutine_threadsafe(self.start(host, port), loop).result()
         finally:
             asyncio.run_coroutine_threadsafe(self.stop(), loop).result()
-            asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result()
+            with suppress(TimeoutError):  # a page that computes is not waited for
+                asyncio.run_coroutine_threadsafe(loop.shutdown_default_executor(), loop).result(END_S)
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
             loop.close()

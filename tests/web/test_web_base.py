@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from simulator.web.pages import STATIC
 from simulator.web.place import Place
 from simulator.web.server import Web
 
@@ -60,7 +62,7 @@ def test_hostile_text_is_text(about: Any) -> None:
           const where = document.getElementById("shown");
           value = {json.dumps(text)};
           base.put(where, base.el("p", {{ title: value }}, value), base.text(value));
-          return [where.querySelectorAll("img, script").length, where.textContent];
+          return [where.querySelectorAll("img, script").length, where.textContent + where.firstChild.title];
         """
         n, said = run(about, code)
         assert n == 0
@@ -256,3 +258,33 @@ def test_charts_follow_width_and_theme(about: Any, shot: Any, axe_clean: Any) ->
     assert about.get_by_role("img", name="latency falls, then rises").is_visible()
     axe_clean(about)
     shot(about, "chart")
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(a: str, b: str) -> float:
+    light, dark = sorted((_luminance(a), _luminance(b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_colours_have_contrast_also_where_they_are_drawn_on_canvas() -> None:
+    """WCAG 2.2, 1.4.3 (text 4.5) and 1.4.11 (shapes 3); axe sees no canvas."""
+    assert _contrast("#ffffff", "#000000") == pytest.approx(21)
+    css = (STATIC / "base.css").read_text()
+    light = dict(re.findall(r"(--[a-z-]+): (#[0-9a-f]{6})", css[: css.index("@media")]))
+    dark_at = css.index(':root[data-theme="dark"] {')
+    dark = light | dict(re.findall(r"(--[a-z-]+): (#[0-9a-f]{6})", css[dark_at : css.index("}", dark_at)]))
+    for colours in (light, dark):
+        for under in ("--ground", "--raised", "--sunk"):
+            for name in ("--ink", "--quiet", "--link", "--good-ink", "--bad-ink", "--need-ink", "--alarm"):
+                assert _contrast(colours[name], colours[under]) >= 4.5, (name, under)
+            for name in ("--good", "--bad", "--late", "--need", "--edge", "--focus"):
+                assert _contrast(colours[name], colours[under]) >= 3, (name, under)
+    system = css[css.index("prefers-color-scheme: dark") :]
+    assert dict(re.findall(r"(--[a-z-]+): (#[0-9a-f]{6})", system[: system.index("}")])) == {
+        name: value for name, value in dark.items() if value != light[name]
+    }

@@ -59,6 +59,7 @@ function fill(node, attributes, children) {
     if (name === "style") Object.assign(node.style, value);
     else if (name === "on") for (const [event, act] of Object.entries(value)) node.addEventListener(event, act);
     else if (name === "href" || name === "src") node.setAttribute(name, ours(value));
+    else if (/^(title|alt|aria-label)$/.test(name)) node.setAttribute(name, plain(value).slice(0, 2000));
     else if (PLAIN_ATTRIBUTES.test(name)) node.setAttribute(name, value === true ? "" : String(value));
     else throw new Error(`no attribute ${name} here`);
   }
@@ -237,7 +238,12 @@ export function page({ title }) {
   } } });
   const name = () => put(switcher, `Theme: ${document.documentElement.dataset.theme}`);
   name();
-  const links = [["/", "Runs"], ["/compare", "Compare"], ["/ablation", "Studies"], ["/about", "About"]].map(([href, what]) =>
+  let live = location.pathname === "/live";
+  try {
+    if (live) sessionStorage.setItem("proact-live", "1");
+    live ||= sessionStorage.getItem("proact-live") === "1";
+  } catch { /* not kept */ }
+  const links = [...(live ? [["/live", "Live"]] : []), ["/", "Runs"], ["/compare", "Compare"], ["/ablation", "Studies"], ["/about", "About"]].map(([href, what]) =>
     el("a", { href, "aria-current": location.pathname === href ? "page" : undefined }, what));
   const header = el("header", { class: "top" }, skip, el("a", { class: "name", href: "/" }, "proact"),
     el("nav", { "aria-label": "Pages" }, links), el("span", { class: "space" }), switcher,
