@@ -9,8 +9,9 @@ it can be computed again.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -28,8 +29,9 @@ from simulator.session.ignored import IGNORED, is_hidden
 
 __all__ = ["InPlay", "in_play", "is_run", "plan_run", "users_of"]
 
-RUN, SCORES, LOG, TRUTH, TRACES, TWIN, LOCK = (
-    "run.json", "scores.json", "decisions.jsonl", "truth.json", "errors.txt", "twin", ".lock")  # fmt: skip
+RUN, SCORES, LOG, TRUTH, TRACES, TWIN, LOCK, FEEDBACK = (
+    "run.json", "scores.json", "decisions.jsonl", "truth.json", "errors.txt", "twin", ".lock",
+    "feedback.jsonl")  # fmt: skip
 FORGOTTEN = "forgotten"
 _CASSETTES, _VERDICTS, _REPORT = "cassettes", "judge.jsonl", "report.html"
 _HASH = re.compile("[0-9a-f]{64}")
@@ -240,7 +242,19 @@ def _without_span(folder: Path, unit: _Unit, span: Span) -> dict[Path, bytes]:
         scrubber = Scrubber(_known(folder / LOG, truth or {}, cut_ns))
         digest = None if truth is None else digest_of(truth)
         out[folder / LOG] = b"".join(line_of(_cut(r, scrubber, cut_ns, digest)) for r in records(folder / LOG))
+        if (folder / FEEDBACK).is_file():
+            after = {record.get("seq") for record in records(folder / LOG) if _is_after(record, cut_ns)}
+            out[folder / FEEDBACK] = b"".join(_verdicts(folder / FEEDBACK, after))
     return out
+
+
+def _verdicts(file: Path, after: Set[object]) -> Iterator[bytes]:
+    """Lines of what people said of offers: without those on decisions after the cut, whose words they may repeat."""
+    for line in file.read_bytes().split(b"\n"):
+        with suppress(ValueError, RecursionError, TypeError):
+            told = json.loads(line)
+            if isinstance(told, dict) and told.get("seq") not in after:
+                yield line + b"\n"
 
 
 def _known(log: Path, truth: Mapping[str, Any], cut_ns: int) -> frozenset[str]:

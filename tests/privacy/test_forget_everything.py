@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from scorers.feedback import Feedback, add, read
 from simulator.cli import _call
 from simulator.core.types import SECOND
 from simulator.privacy.forget import plan
@@ -186,6 +187,25 @@ def test_a_stretch_goes_everywhere_and_the_rest_stays(home: Home, capsys: pytest
     assert json.loads((run / "scores.json").read_text())["scores"] == before
     assert not (run / "units" / key / "errors.txt").exists()
     assert plan("sam", [home.root], span).items == []
+
+
+def test_what_was_said_of_offers_goes_with_them(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    run = home.root / "runs" / "both"
+    key, log, _ = _unit(run, "sam")
+    file = run / "units" / key / "feedback.jsonl"
+    early, late = log.offers()[0], log.offers()[-1]
+    assert early.actionable_ns < 9 * SECOND <= late.actionable_ns
+    for offer, word in ((early, "kept"), (late, WORD)):
+        add(file, Feedback(offer.seq, "accepted", "sam", None, f"{word} intention"))
+    with file.open("a") as stream:
+        stream.write(f'{{"seq": 1, "{WORD}')  # torn
+    words = ("--from", "2026-10-26T07:33:29Z", "--to", "2026-10-26T07:33:31+00:00")
+    assert _forget(home, capsys, *words)[0] == 0
+    assert [said.seq for said in read(file) or ()] == [early.seq]
+    assert WORD not in file.read_text()
+    assert plan("sam", [home.root], Span(START + 9 * SECOND, START + 11 * SECOND)).items == []
+    assert _forget(home, capsys)[0] == 0
+    assert home.files_with("kept intention") == []
 
 
 def test_needs_and_history_of_a_stretch_go(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
