@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from simulator.core.errors import ProactError, UsageError
-from simulator.sweep import ray_engine
+from simulator.sweep import ray_cluster
 from simulator.sweep.engines import Inline, engine_of
 from simulator.sweep.ray_engine import OnRay, PlacesBook
 from simulator.sweep.types import Done, Needs, Stop, Task
@@ -26,7 +26,7 @@ needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is not installed (extra 
 
 @pytest.fixture(scope="module")
 def ray_here() -> Iterator[None]:
-    with ray_engine._joined(None, 2):
+    with ray_cluster.joined(None, 2):
         yield
     assert "RAY_AUTH_TOKEN" not in os.environ
 
