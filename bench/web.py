@@ -25,7 +25,7 @@ from simulator.web.place import Place, id_of
 from simulator.web.server import Web
 
 SNAPSHOTS = 3600
-MEMORIES = ("none", "window", "graph")
+CHOICES = (("always", "none"), ("prior", "graph"), ("silent", "none"))
 EVERY = 6
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 SCRUB = """async (seconds) => {
@@ -63,8 +63,8 @@ def _made(folder: Path) -> list[Path]:
     told = {"session": "session", "name": "hour", "user": "sam", "truth": {"opportunities": needs}}
     (scenario / "scenario.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
     return [
-        run(scenario, "prior", memory, out=folder / "runs" / memory, clock="modelled", latency="profile:1s").folder
-        for memory in MEMORIES
+        run(scenario, agent, memory, out=folder / "runs" / agent, clock="modelled", latency="profile:1s").folder
+        for agent, memory in CHOICES
     ]
 
 
