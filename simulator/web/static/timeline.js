@@ -337,8 +337,7 @@ function hover(event) {
   else if (span && (lane?.kind === "apps" || lane?.kind === "overview")) lines.push(`${span[2] === null ? "?" : session.recording.apps[span[2]]}: ${span[3] === null ? "" : session.recording.titles[span[3]]}`.slice(0, 160));
   const place = session.recording?.picture[session.shotAt(t)];
   const canvas = el("canvas", { width: 160, height: 90, "aria-hidden": "true" });
-  const shown = place !== null && place !== undefined && !gap && !frame.gone.has(place);
-  if (shown) frame.small(canvas, place);
+  const shown = place !== null && place !== undefined && !gap && !frame.gone.has(place) && frame.small(canvas, place);
   put(tip, shown ? canvas : "", lines.map((line) => el("div", { dir: "auto" }, line)));
   tip.hidden = false;
   const right = event.clientX + 16 + tip.offsetWidth > innerWidth;
@@ -426,6 +425,9 @@ async function again() {
   } catch (error) { failed(byId("problem"), error); } finally { reading = false; }
 }
 
+// For tests and measurements.
+globalThis.timeline = { state, get session() { return session; }, get drawing() { return drawing; }, seek, zoom };
+
 try {
   await open();
   await sessions();
@@ -434,6 +436,3 @@ try {
   byId("opening")?.remove();
   failed(byId("problem"), error);
 }
-
-// For tests and measurements.
-globalThis.timeline = { state, get session() { return session; }, get drawing() { return drawing; }, seek, zoom };

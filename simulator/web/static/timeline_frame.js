@@ -26,18 +26,28 @@ export class Frame {
     this.badge(state === "redacted" ? "blurred in review" : r.held[i] ? "held: nothing changed" : "");
     if (place === this.shown) return;
     this.shown = place;
-    clearTimeout(this.timer);
     const ready = this.ready.get(place);
-    if (ready) return this.place(ready);
+    if (ready) return this.place(ready, false);
+    // Until the picture is here its thumbnail is shown; until that is here, what was shown before, dimmed.
+    if (this.small(this.thumb, place, () => this.wanted(place))) this.fresh();
+    else this.box.classList.add("tl-stale");
+    this.timer ||= setTimeout(() => { this.timer = 0; this.load(this.shown); }, 60);
+  }
+
+  wanted(place) {
+    if (this.shown !== place || this.ready.has(place)) return false;
+    this.fresh();
+    return true;
+  }
+
+  fresh() {
     this.full.hidden = true;
-    this.small(this.thumb, place, () => this.shown === place);
-    this.timer = setTimeout(() => this.load(place), 60);
+    this.box.classList.remove("tl-stale");
   }
 
   say(why) {
     this.shown = undefined;
-    clearTimeout(this.timer);
-    this.full.hidden = true;
+    this.fresh();
     this.note.hidden = false;
     this.note.classList.remove("badge-like");
     put(this.note, why);
@@ -49,19 +59,21 @@ export class Frame {
     put(this.note, said);
   }
 
-  place(image) {
+  place(image, late) {
     this.full.src = image.src;
     this.full.hidden = false;
+    this.box.classList.toggle("tl-stale", late);
   }
 
   load(place) {
-    if (this.ready.has(place) || place === undefined) return;
+    if (place === undefined || this.ready.has(place)) return;
     const image = new Image();
     image.src = `/picture/${this.recording.pictures[place]}`;
     image.decode().then(() => {
       this.ready.set(place, image);
       if (this.ready.size > 24) this.ready.delete(this.ready.keys().next().value);
-      if (this.shown === place) this.place(image);
+      if (this.shown === place) this.place(image, false);
+      else if (this.shown !== undefined && this.box.classList.contains("tl-stale")) this.place(image, true);  // at least near
     }, () => { if (this.shown === place) this.say(WHY.gone); });
   }
 
@@ -73,13 +85,15 @@ export class Frame {
     }
   }
 
-  // Draw the thumbnail of a picture; a sheet that is not here yet is drawn when it comes, if it is still wanted.
+  // Draw the thumbnail of a picture, and whether it could be; else it is drawn once its sheet comes, if it is still
+  // wanted.
   small(canvas, place, wanted = () => true) {
     const g = canvas.getContext("2d"), n = Math.floor(place / A_SHEET), k = place % A_SHEET;
     const draw = (sheet) => g.drawImage(sheet, (k % ACROSS) * WIDE, Math.floor(k / ACROSS) * HIGH, WIDE, HIGH, 0, 0, canvas.width, canvas.height);
     const sheet = this.sheet(n);
-    if (sheet.complete && sheet.naturalWidth) return draw(sheet);
-    sheet.addEventListener("load", () => wanted() && draw(sheet), { once: true });
+    if (sheet.complete && sheet.naturalWidth) { draw(sheet); return true; }
+    sheet.addEventListener("load", () => { if (wanted() !== false) draw(sheet); }, { once: true });
+    return false;
   }
 
   sheet(n) {
