@@ -36,6 +36,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "kills": 1,
     "generate": 3,
     "memory_scale": 1,
+    "sweep": 1,
     "web": 1,
     "web_lag": 1,
 }

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 from simulator.core.lazy import door
 
 if TYPE_CHECKING:
+    from simulator.sweep.sweeping import Asked, Swept, Watcher, sweep
     from simulator.sweep.types import Cell, Done, Engine, Needs, Stop, Task
 
-__all__ = ["Cell", "Done", "Engine", "Needs", "Stop", "Task"]
+__all__ = ["Asked", "Cell", "Done", "Engine", "Needs", "Stop", "Swept", "Task", "Watcher", "sweep"]
 
-__getattr__ = door(__name__, {"simulator.sweep.types": ["Cell", "Done", "Engine", "Needs", "Stop", "Task"]})
+__getattr__ = door(
+    __name__,
+    {
+        "simulator.sweep.sweeping": ["Asked", "Swept", "Watcher", "sweep"],
+        "simulator.sweep.types": ["Cell", "Done", "Engine", "Needs", "Stop", "Task"],
+    },
+)
