@@ -5,7 +5,7 @@ Rules of thumb, told as ranges. What nobody can know beforehand is None, never 0
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from simulator.core.types import SECOND
 from simulator.endpoint.prices import Price
 from simulator.endpoint.types import ModelChoice
 from simulator.sweep.data import Session
-from simulator.sweep.planning import CellFacts, Plan
+from simulator.sweep.planning import CellFacts, Plan, Run
 
 __all__ = ["Estimate", "estimate"]
 
@@ -70,42 +70,60 @@ def estimate(plan: Plan, workers: int, seeds: int, prices: Mapping[str, Price] |
         seeds: of the study.
         prices: by model, where they are known.
     """
-    decisions: int | None = 0
-    calls: int | None = 0
-    known_calls = alone = 0
-    tokens_in, tokens_out, seconds, kept = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
-    cost: list[float] | None = [0.0, 0.0]
+    sum_ = _Sum(prices or {})
     for run in plan.runs:
-        facts, sessions = plan.facts[run.cell], plan.sessions(run)
-        model: ModelChoice | None = plan.cells[run.cell].choice.get("model")
-        if facts.needs.alone:
-            alone += len(run.missing)
-        n = sum(_decisions(facts, sessions[i]) for i in run.missing)
-        if plan.sets[plan.cells[run.cell].data].first is None:
-            decisions = None
-        decisions = None if decisions is None else decisions + n
-        n_calls = None if facts.asks is None else n * facts.asks
-        calls = None if calls is None or n_calls is None else calls + n_calls
-        known_calls += n_calls or 0
-        for end in (0, 1):
-            took = (n_calls or 0) * _CALL_S[end] + n * _DECISION_S[end] + len(run.missing) * _UNIT_S[end]
-            (kept if facts.needs.alone else seconds)[end] += took
-            more_in = (n_calls or 0) * (_TOKENS_IN[end] + facts.pictures * _TOKENS_PICTURE[end])
-            more_out = (n_calls or 0) * _TOKENS_OUT[end]
-            tokens_in[end] += more_in
-            tokens_out[end] += more_out
-            if n_calls == 0 or cost is None:
-                continue
-            price = None if n_calls is None else _price(model, prices or {})
-            cost = None if price is None else cost
-            if cost is not None and price is not None:
-                cost[end] += more_in * price[0] + more_out * price[1]
+        if run.missing:
+            sum_.add(plan, run)
     return Estimate(
         len(plan.cells), seeds, len(plan.runs), plan.n_units, plan.n_units - plan.n_missing, plan.n_missing,
-        plan.n_changed, plan.n_erred, decisions, calls, (tokens_in[0], tokens_in[1]), (tokens_out[0], tokens_out[1]),
-        None if cost is None else (cost[0], cost[1]),
-        (kept[0] + seconds[0] / workers, kept[1] + seconds[1] / workers), alone,
+        plan.n_changed, plan.n_erred, sum_.decisions, sum_.calls, _ends(sum_.tokens_in), _ends(sum_.tokens_out),
+        None if sum_.cost is None else _ends(sum_.cost),
+        _ends([alone + beside / workers for alone, beside in zip(sum_.alone_s, sum_.seconds, strict=True)]),
+        sum_.n_alone,
     )  # fmt: skip
+
+
+def _ends(values: Sequence[float]) -> Range:
+    return values[0], values[1]
+
+
+class _Sum:
+    """Adds up what runs take; ranges are lists of a lower and an upper end."""
+
+    def __init__(self, prices: Mapping[str, Price]) -> None:
+        self._prices = prices
+        self.decisions: int | None = 0
+        self.calls: int | None = 0
+        self.tokens_in, self.tokens_out, self.seconds, self.alone_s = [0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]
+        self.cost: list[float] | None = [0.0, 0.0]
+        self.n_alone = 0
+
+    def add(self, plan: Plan, run: Run) -> None:
+        """Take the missing units of a run in."""
+        cell, facts, sessions = plan.cells[run.cell], plan.facts[run.cell], plan.sessions(run)
+        n = sum(_decisions(facts, sessions[i]) for i in run.missing)
+        calls = None if facts.asks is None else n * facts.asks
+        is_known = self.decisions is not None and plan.sets[cell.data].first is not None
+        self.decisions = (self.decisions or 0) + n if is_known else None
+        self.calls = None if self.calls is None or calls is None else self.calls + calls
+        self.n_alone += len(run.missing) if facts.needs.alone else 0
+        seconds, known = self.alone_s if facts.needs.alone else self.seconds, calls or 0
+        tokens_in = [known * (t + facts.pictures * p) for t, p in zip(_TOKENS_IN, _TOKENS_PICTURE, strict=True)]
+        tokens_out = [known * t for t in _TOKENS_OUT]
+        for end in (0, 1):
+            seconds[end] += known * _CALL_S[end] + n * _DECISION_S[end] + len(run.missing) * _UNIT_S[end]
+            self.tokens_in[end] += tokens_in[end]
+            self.tokens_out[end] += tokens_out[end]
+        if calls != 0:
+            self._pay(_price(cell.choice.get("model"), self._prices), calls, tokens_in, tokens_out)
+
+    def _pay(self, price: tuple[float, float] | None, calls: int | None, tokens_in: Sequence[float],
+             tokens_out: Sequence[float]) -> None:  # fmt: skip
+        if self.cost is None or price is None or calls is None:
+            self.cost = None
+            return
+        for end in (0, 1):
+            self.cost[end] += tokens_in[end] * price[0] + tokens_out[end] * price[1]
 
 
 def _decisions(facts: CellFacts, session: Session) -> int:
