@@ -420,7 +420,8 @@ async function again() {
     else if (atEnd) drawing.view(session.end - (drawing.to - drawing.from), session.end);
     refill();
     const newest = Math.max(0, ...session.runs.filter((run) => run.data.status === "running").map((run) => run.captures.at(-1) ?? 0));
-    seek(byId("follow").checked && !state.playing ? newest : state.t, { show: true });
+    const follows = byId("follow").checked && !state.playing;
+    seek(follows ? newest : state.t, { show: follows });
     put(byId("problem"));
   } catch (error) { failed(byId("problem"), error); } finally { reading = false; }
 }
