@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from aiohttp import web
 
 from simulator.web import pages
@@ -14,8 +16,6 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
     """``/about``, and ``/api/about``: how much there is to see."""
 
     async def about(request: web.Request) -> web.StreamResponse:
-        import asyncio
-
         found = await asyncio.to_thread(place.all)
         counts = {kind: sum(one.kind == kind for one in found) for kind in ("run", "sweep", "session")}
         return pages.answer({"found": counts, "roots": [str(root) for root in place.roots]})

@@ -11,6 +11,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 from aiohttp import web
+from blockbuster import blockbuster_ctx
+from PIL import Image
 
 from simulator.core.errors import InputError, UsageError
 from simulator.core.types import MS
@@ -260,3 +262,30 @@ def test_it_serves_from_a_thread_and_ends(place: Place) -> None:
             assert answer.status == 200
         assert any(thread.name == "proact-web" for thread in threading.enumerate())
     assert not any(thread.name.startswith("proact-") for thread in threading.enumerate())
+
+
+async def test_the_server_s_loop_is_never_blocked(tmp_path: Path) -> None:
+    """It may be the loop in which other things run; files are read in threads."""
+    run = tmp_path / "a"
+    (run / "units" / "u").mkdir(parents=True)
+    (run / "run.json").write_text("{}")
+    picture = tmp_path / "a.png"
+    Image.new("RGB", (32, 18)).save(picture)
+    place = Place([tmp_path])
+    ids = place.pictures.add([(picture, None), (tmp_path / "missing.png", None)], tmp_path)
+    (sheet,) = place.pictures.sheets(ids)
+    paths = (
+        "/",
+        "/about",
+        "/api/about",
+        "/static/base.js",
+        "/api/runs",
+        f"/picture/{ids[0]}",
+        f"/picture/{ids[1]}",
+        f"/sheet/{sheet}",
+    )
+    async with asking(Web(place)) as ask:
+        with blockbuster_ctx(["simulator"]):
+            for path in paths:
+                async with ask("GET", path) as answer:
+                    assert answer.status == (422 if path.endswith(ids[1]) else 200), path
