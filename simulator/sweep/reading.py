@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from simulator.play.kept import own_scores
 from simulator.runs.folder import read_run
 from simulator.runs.runlog import no_collection
 from simulator.sweep.gates import parse
+from simulator.sweep.sharing import helpers
 
 __all__ = [
     "COMPANY",
@@ -285,8 +286,13 @@ def read(sweep: str | Path, metrics: Sequence[str] = (), *, gated: bool = False)
     study = planned(sweep)
     of_gates = [parse(text).metric for text in study.gates] if gated else []
     loaded = _Loaded(sweep, study, [*metrics, *of_gates])
-    with no_collection():
-        cells = tuple(loaded.cell(cell) for cell in study.cells)
+    n_units = sum(len(run.keys) for cell in study.cells for run in cell.runs)
+    with no_collection(), helpers(sweep, [*metrics, *of_gates], n_units) as others:
+        shares = {n: loaded.cell(cell) for n, cell in enumerate(study.cells) if n % (others.n + 1) == 0}
+        for n, (cell, known, specs) in others.found().items():
+            shares[n] = cell
+            loaded.take(known, specs)
+        cells = tuple(shares[n] if n in shares else loaded.cell(cell) for n, cell in enumerate(study.cells))
     protocols = dict.fromkeys(run.facts["protocol"] for cell in cells for run in cell.runs)
     shown = study.metrics or tuple(dict.fromkeys(m for p in protocols for m in HEADLINES[p] if m in loaded.known))
     if study.metrics and cells and any(cell.runs for cell in cells):
@@ -296,6 +302,22 @@ def read(sweep: str | Path, metrics: Sequence[str] = (), *, gated: bool = False)
     return Results(study, cells, loaded.like, shown)
 
 
+def read_share(sweep: Path, more: Sequence[str], nth: int, of: int) -> dict[int, tuple[CellRuns, list[str], list[str]]]:
+    """Every so-many-th cell by its place, with the names of figures and the scorers that its runs know.
+
+    Args:
+        sweep: its folder.
+        more: figures that are wanted besides those of the study.
+        nth: of the cells, those at ``nth``, ``nth + of``, …
+        of: how many share the work.
+    """
+    study = planned(sweep)
+    loaded = _Loaded(sweep, study, more)
+    with no_collection():
+        cells = {n: loaded.cell(cell) for n, cell in enumerate(study.cells) if n % of == nth}
+    return {n: (cell, list(loaded.known), list(loaded.scorers)) for n, cell in cells.items()}
+
+
 class _Loaded:
     """Reads runs, and keeps of them what is wanted."""
 
@@ -303,7 +325,7 @@ class _Loaded:
         self._sweep, self._study, self._more = sweep, study, tuple(metrics)
         self.like: dict[str, Pooled] = {}
         self.known: dict[str, None] = {}
-        self._scorers: set[str] = set()
+        self.scorers: dict[str, None] = {}
 
     def cell(self, cell: PlannedCell) -> CellRuns:
         """A cell with the runs of it that are there."""
@@ -327,7 +349,7 @@ class _Loaded:
         if scores is None:
             raise InputError(folder / SCORES, "damaged, or edited by hand; the same command again makes it anew")
         self.known.update(dict.fromkeys(scores["details"]))
-        self._learn(scores["details"])
+        self._learn(dict.fromkeys(detail["scorer"] for detail in scores["details"].values()))
         wanted = self._wanted(scores["protocol"])
         tables = self._tables()
         units: list[tuple[UnitFacts, Mapping[str, Parts]]] = []
@@ -358,11 +380,16 @@ class _Loaded:
         counts = {k: int(v) for k, v in scores["counts"].items()}
         return RunFacts(folder.name, run.seed, details, counts, erred, facts_of_run, tuple(invalid)), units
 
-    def _learn(self, details: Mapping[str, Told]) -> None:
+    def take(self, known: Sequence[str], specs: Sequence[str]) -> None:
+        """What a helper learned."""
+        self.known.update(dict.fromkeys(known))
+        self._learn(specs)
+
+    def _learn(self, specs: Iterable[str]) -> None:
         """The formulas of the scorers that a run was scored by."""
-        for spec in dict.fromkeys(detail["scorer"] for detail in details.values()):
-            if spec not in self._scorers:
-                self._scorers.add(spec)
+        for spec in specs:
+            if spec not in self.scorers:
+                self.scorers[spec] = None
                 self.like.update((m.metric, m) for m in pooled_of(scorers.make(spec), []))
 
     def _wanted(self, protocol: str) -> list[str]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from simulator.core.errors import InputError, UsageError
 from simulator.play.comparing import compare
+from simulator.sweep import sharing
 from simulator.sweep.ranking import _ranks
 from simulator.sweep.summary import summarise
 from tests.sweep.handmade import Made, S, sessions, varied
@@ -197,6 +198,31 @@ def test_the_same_runs_give_the_same_bytes_wherever_they_lie(tmp_path: Path) -> 
     for name in FILES:
         assert (first / name).read_bytes() == (second / name).read_bytes(), name
         assert str(tmp_path).encode() not in (first / name).read_bytes()
+
+
+def test_several_processes_read_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Made(tmp_path, {"memory": ["a", "b", "c"]})
+    for n, memory in enumerate("abc"):
+        made.cell({"memory": memory}, sessions(6, hits=n), sessions(6, hits=n + 1))
+    summarise(made.write(fail_if=["r_rt<0.1"]))
+    alone = [(tmp_path / name).read_bytes() for name in FILES]
+    monkeypatch.setattr(sharing, "LEAST_UNITS", 1)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
+    handed: list[list[int]] = []
+    found = sharing.Helpers.found
+
+    def told(self: sharing.Helpers) -> dict[int, Any]:
+        cells = found(self)
+        handed.append(list(cells))
+        return cells
+
+    monkeypatch.setattr(sharing.Helpers, "found", told)
+    assert [f.cell for f in summarise(tmp_path).failed] == []
+    assert [(tmp_path / name).read_bytes() for name in FILES] == alone
+    assert handed == [[1]]
+    (tmp_path / "runs" / "b-s0" / "scores.json").write_text("{}")
+    with pytest.raises(InputError, match="b-s0"):
+        summarise(tmp_path)
 
 
 def test_edited_scores_are_refused(tmp_path: Path) -> None:
