@@ -221,6 +221,9 @@ def test_a_recording_says_so_and_cannot_be_paused(page: Any, served: Any, tmp_pa
     live.saw(0)
     page.wait_for_function("document.querySelector('#rec').textContent.includes('RECORDING, not this screen')")
     assert not page.is_visible("#pause")
+    live.page.feed.phase("ended", "the agent was lost")
+    page.wait_for_function("document.querySelector('#rec').textContent === '■ ENDED'")
+    page.wait_for_function("document.querySelector('#doing').textContent === 'ended: the agent was lost'")
 
 
 def test_that_its_window_was_not_found_is_said(page: Any, served: Any, live: Live) -> None:
