@@ -72,6 +72,7 @@ def scores(out: Path) -> dict[str, Any]:
     return {p.parent.name: json.loads(p.read_text())["scores"] for p in sorted(out.glob("runs/*/scores.json"))}
 
 
+@pytest.mark.timeout(300)  # ten starts of the command; 20 s on an idle machine
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="process groups are POSIX")
 @pytest.mark.parametrize("engine", KILLS)
 def test_ten_kills_at_random_points_leave_the_bytes_of_an_unbroken_sweep(place: Path, engine: str) -> None:
