@@ -1,4 +1,6 @@
-"""How far a cell is from the study's baseline, all else the same: what hatches a heat map."""
+"""How far a cell is from the study's baseline, all else the same: what hatches a heat map, and what says of each data
+set by itself what effects say of the mean over all of them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from scorers.headlines import OF_THE_TRUTH
 from scorers.statistics.clusters import Clusters
 from scorers.statistics.interval import Interval, rounded
 from scorers.statistics.paired import differences
+from scorers.statistics.significance import holm
 from simulator.sweep.pooling import both, pairs
 from simulator.sweep.ranking import Group, usable
 from simulator.sweep.reading import CellRuns, Results
@@ -23,9 +26,13 @@ gains of its leading metrics alone, or none.
 """
 _LEAST_SESSIONS = 100
 
+_Gains = dict[tuple[str, str], dict[str, Any]]
 
-def gains(results: Results, grouped: Sequence[Group], metrics: Sequence[str]) -> dict[tuple[str, str], dict[str, Any]]:
-    """By cell id and metric, the difference to the cell that has the baseline's values: ``value``, ``low``, ``high``.
+
+def gains(results: Results, grouped: Sequence[Group], metrics: Sequence[str]) -> _Gains:
+    """By cell id and metric, the difference to the cell that has the baseline's values: ``value``, ``low``, ``high``,
+    ``p`` and ``adjusted`` (by Holm over the cells that are ranked together, on one metric), and ``detectable``, the
+    difference that four of five such comparisons would find.
 
     Paired over the sessions and seeds of both. The baseline's own cells have none, nor have cells of another group than
     theirs, nor what is past ``MOST``.
@@ -35,7 +42,7 @@ def gains(results: Results, grouped: Sequence[Group], metrics: Sequence[str]) ->
         grouped: cells that may be held against each other.
         metrics: of which, the leading ones first.
     """
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    found: _Gains = {}
     baseline = results.study.baseline
     if not baseline:
         return found
@@ -44,12 +51,23 @@ def gains(results: Results, grouped: Sequence[Group], metrics: Sequence[str]) ->
     n_units = max((len(cell.units) for cell in cells), default=0)
     wanted = wanted[: MOST // (max(n_units, _LEAST_SESSIONS) * max(len(cells), 1))]
     for group in grouped:
+        of_group: _Gains = {}
         at = {tuple(cell.values.items()): cell for cell in group.cells}
         for cell in group.cells:
             base = at.get(tuple({**cell.values, **{a: v for a, v in baseline.items() if a in cell.values}}.items()))
             if base is not None and base is not cell and wanted:
-                found |= {(cell.id, name): gain for name, gain in _between(results, base, cell, wanted).items()}
+                of_group |= {(cell.id, name): gain for name, gain in _between(results, base, cell, wanted).items()}
+        found |= _adjusted(of_group, wanted)
     return found
+
+
+def _adjusted(gains: _Gains, metrics: Sequence[str]) -> _Gains:
+    """The same with p by Holm over all gains on one metric."""
+    for metric in metrics:
+        of = holm({cell: gain["p"] for (cell, name), gain in gains.items() if name == metric and gain["p"] is not None})
+        for cell, p in of.items():
+            gains[cell, metric]["adjusted"] = p
+    return gains
 
 
 def _between(results: Results, base: CellRuns, cell: CellRuns, metrics: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -73,5 +91,13 @@ def _between(results: Results, base: CellRuns, cell: CellRuns, metrics: Sequence
             value = rounded(d.difference)
             ends = d.interval.holding(value) if isinstance(d.interval, Interval) else None
             low, high = (None, None) if ends is None else (ends.low, ends.high)
-            found[d.metric] = {"value": value, "low": low, "high": high}
+            shows = None if d.detectable is None else rounded(d.detectable)
+            found[d.metric] = {
+                "value": value,
+                "low": low,
+                "high": high,
+                "p": d.p,
+                "adjusted": None,
+                "detectable": shows,
+            }
     return found
