@@ -37,6 +37,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "generate": 3,
     "memory_scale": 1,
     "sweep": 1,
+    "sweep_summary": 1,
     "web": 1,
     "web_lag": 1,
 }
