@@ -27,7 +27,7 @@ from simulator.session.scenario_file import load
 from simulator.session.scenario_truth import Intentions
 from simulator.session.truth import LEAST_WINDOW_NS
 
-__all__ = ["RULE", "Need", "Written", "accepted", "answers", "needs", "write_truth"]
+__all__ = ["RULE", "Need", "Written", "accepted", "answers", "met", "needs", "write_truth"]
 
 RULE = (
     "offers that a person called useful, from the snapshot on which they were made until they said so, 2 s at least; "
@@ -51,11 +51,11 @@ class Written:
     """What came of the verdicts on a live run.
 
     Attributes:
-        file: the scenario that has the needs as its truth now.
+        file: the scenario that has the needs as its truth, once they are written.
         n_accepted: offers that were accepted.
         n_unknown: those of them whose intention the scenario does not know, and which are left out.
         n_undated: those that were accepted at an unknown time, taken as 2 s after they came.
-        needs: what was written.
+        needs: the windows.
     """
 
     file: Path
@@ -138,6 +138,28 @@ def write_truth(folder: Path) -> Written:
         raise InputError(folder, "the folder of a live run is wanted, with scenario.yaml and run in it")
     if load(place.scenario).truth != "recorded":
         raise UsageError(f"{place.scenario} states a truth already, so nothing was written; take it out first")
+    found = met(folder)
+    opportunities = [
+        {"opens_s": round(n.opens_ns / SECOND, 3), "closes_s": round(n.closes_ns / SECOND, 3), "intention": n.intention}
+        for n in found.needs
+    ]
+    stated = {"truth": {"rule": RULE, "opportunities": opportunities}}
+    with place.scenario.open("a", encoding="utf-8") as file:
+        file.write(_HEAD + yaml.safe_dump(stated, allow_unicode=True, sort_keys=False, width=120))
+    return found
+
+
+def met(folder: Path) -> Written:
+    """The needs that accepted offers of a live run met; nothing is written.
+
+    Args:
+        folder: of the live run, with ``session``, ``scenario.yaml`` and ``run``.
+
+    Raises:
+        UsageError: nobody was asked, or nothing was accepted.
+        InputError: a fault of one of the files.
+    """
+    place = LiveFolder(folder)
     if not (units := read_units(place.run)):
         raise UsageError(f"{place.run}: nothing was played, so nothing was offered")
     unit, log, truth = units[0]
@@ -155,12 +177,5 @@ def write_truth(folder: Path) -> Written:
     found = needs(known, truth.end_ns)
     if not found:
         raise UsageError(f"{place.run}: no offer with an intention of this scenario was called useful")
-    opportunities = [
-        {"opens_s": round(n.opens_ns / SECOND, 3), "closes_s": round(n.closes_ns / SECOND, 3), "intention": n.intention}
-        for n in found
-    ]
-    stated = {"truth": {"rule": RULE, "opportunities": opportunities}}
-    with place.scenario.open("a", encoding="utf-8") as file:
-        file.write(_HEAD + yaml.safe_dump(stated, allow_unicode=True, sort_keys=False, width=120))
     undated = sum(verdict.t_s is None for _, verdict in known)
     return Written(place.scenario, len(taken), len(taken) - len(known), undated, found)

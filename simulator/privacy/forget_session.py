@@ -9,7 +9,7 @@ contents: instants count from it. The stretch itself becomes a gap ``missing``.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from simulator.core.errors import ProactError
@@ -268,8 +268,23 @@ def _dependants(db: sqlite3.Connection, head: Head, span: Span) -> tuple[list[ob
         )
         if within(opens, max(closes, closes if acted is None else acted)) or event in events
     ]
-    labels = [i for i, at, e in db.execute("SELECT id, at_ns, event_id FROM labels") if within(at, at) or e in events]
-    return events, needs, labels
+    return events, needs, _labels(db, events, within)
+
+
+def _labels(
+    db: sqlite3.Connection, events: list[object], within: Callable[[int | None, int | None], bool]
+) -> list[object]:
+    """Labels of the span; of windows also what was said of them before they were changed."""
+    have = {row[1] for row in db.execute("PRAGMA table_info(labels)")}
+    later = ", ".join(name if name in have else f"NULL AS {name}" for name in ("closes_ns", "acted_ns", "replaces"))
+    gone: dict[object, None] = {}
+    for i, at, event, closes, acted, replaces in db.execute(
+        f"SELECT id, at_ns, event_id, {later} FROM labels ORDER BY id"
+    ):
+        ends = [end for end in (at, closes, acted) if end is not None]
+        if within(at, max(ends, default=None)) or event in events or (replaces is not None and replaces in gone):
+            gone[i] = None
+    return list(gone)
 
 
 def _annotations(db: sqlite3.Connection, head: Head, span: Span) -> list[object]:

@@ -27,7 +27,7 @@ from simulator.privacy.states import State, inside
 from simulator.screen.pixels import decode
 from simulator.session.check import check
 from simulator.session.reader import Reader
-from simulator.session.schema import GAP_REASONS, NOTE_KINDS
+from simulator.session.schema import DRAFTS, GAP_REASONS, NOTE_KINDS
 from simulator.session.store import Writer, image_path
 
 __all__ = ["SIDE_FILE", "Options", "Released", "release"]
@@ -46,7 +46,8 @@ _EVENT = (
 )  # fmt: skip
 _SAID = ("event_summary", "detailed_description", "conversation")
 _NEED = ("opens_ns", "closes_ns", "acted_ns", "intention", "event_id", "weight", "origin")
-_LABEL = ("event_id", "at_ns", "rater", "help", "intention", "verdict")
+_LABEL = ("event_id", "at_ns", "rater", "help", "intention", "verdict", "closes_ns", "acted_ns", "weight", "origin",
+          "state")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +281,9 @@ class _Release:
             if row["rater"] is not None:
                 row["rater"] = self._raters.setdefault(row["rater"], f"rater {len(self._raters) + 1}")
             self._sentences(row, ("query", "note", "verdict"))
+            if row["state"] in DRAFTS:
+                made.removed["labels: drafts"] += 1
+                continue
             writer.label(**row)
             made.kept["labels"] += 1
         for row in self._dicts("masks", ("tick", "monitor", "x", "y", "w", "h", "reason")):

@@ -35,7 +35,7 @@ from simulator.privacy.soundness import check_kinds
 from simulator.privacy.texts import TEXTS, rewritten
 from simulator.screen.pixels import pixels_hash
 from simulator.session.reader import connect
-from simulator.session.schema import FILE_NAME
+from simulator.session.schema import FILE_NAME, LOCK
 from simulator.session.store import image_path, pack
 
 __all__ = ["BY_PERSON", "Picture", "Shelf", "State", "inside", "least"]
@@ -51,9 +51,6 @@ CREATE TABLE IF NOT EXISTS privacy_decisions (
 CREATE TABLE IF NOT EXISTS privacy_removals (file_path TEXT PRIMARY KEY);
 """
 _BY_PATH = ("privacy_looks", "privacy_boxes", "privacy_flags", "privacy_decisions")
-
-LOCK = ".recording.lock"
-"""The file that whoever writes a session holds: recording, compacting, redacting, forgetting."""
 
 BY_PERSON = "person"
 """The reading of a picture on which a person has decided: rules do not look at it again."""

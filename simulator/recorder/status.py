@@ -20,12 +20,11 @@ from simulator.core.types import SECOND
 from simulator.recorder.machine import boot_id
 from simulator.recorder.ticks import HUNG_NS, Clocks
 from simulator.session.reader import connect
-from simulator.session.schema import FILE_NAME
+from simulator.session.schema import FILE_NAME, LOCK
 
 __all__ = ["BEAT", "HANGS", "LOCK", "PAUSE", "SAID", "Facts", "status", "write_beat"]
 
 BEAT = "status.json"
-LOCK = ".recording.lock"
 PAUSE = "pause"
 """A file of this name in the session's folder makes the recorder pause for as long as it is there."""
 

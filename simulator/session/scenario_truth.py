@@ -25,7 +25,10 @@ from simulator.session.scenario_file import (
 from simulator.session.schema import FAR_NS
 from simulator.session.truth import Assist, Intent, Moment, Opportunity, Truth
 
-__all__ = ["Intentions", "StatedTruth", "to_ns"]
+__all__ = ["LABELLED", "Intentions", "StatedTruth", "to_ns"]
+
+LABELLED = "labelled_by"
+"""The entry of ``meta`` that names who marked the windows in ``opportunities``, a JSON list of pseudonyms."""
 
 
 def to_ns(seconds: float) -> int:
@@ -130,15 +133,23 @@ class StatedTruth:
                                query, float(weight), str(origin))  # fmt: skip
             needs.append(self._sound(need, self.reader.file, f"opportunities row {name}", ", {}_ns"))
         self._apart(needs, self.reader.file, "opportunities")
-        return tuple(needs), assists, "recorded: the session's own table of opportunities"
+        by = " and ".join(self._names_in(LABELLED)) if any(need.origin == "label" for need in needs) else ""
+        rule = (
+            f"recorded: marked by {by} on the recording" if by else "recorded: the session's own table of opportunities"
+        )
+        return tuple(needs), assists, rule
 
     def _annotated(self) -> str:
         """Who said afterwards which events were spent with an assistant, where not all of it was recorded so."""
-        try:
-            names = list(map(str, json.loads(self.header.meta.get("annotated_by", "[]"))))
-        except (ValueError, TypeError, RecursionError):
-            names = ["somebody"]
+        names = self._names_in("annotated_by")
         return f"; annotated by {' and '.join(names)}, not official" if names else ""
+
+    def _names_in(self, entry: str) -> list[str]:
+        """The names that an entry of ``meta`` lists."""
+        try:
+            return list(map(str, json.loads(self.header.meta.get(entry, "[]"))))
+        except (ValueError, TypeError, RecursionError):
+            return ["somebody"]
 
     def _given(self, spec: TruthSpec) -> tuple[tuple[Opportunity, ...], tuple[Assist, ...], str]:
         assists = self._assists(spec)
@@ -151,13 +162,12 @@ class StatedTruth:
         needs: list[Opportunity] = []
         taken: set[str] = set()
         for i, given in enumerate(spec.opportunities):
-            field = f"truth.opportunities[{i}]"
-            need = self._sound(self._need(given, i, field), self.where, field, ".{}_s")
+            need = self.need(given, i)
             if need.id in taken:
-                raise InputError(self.where, "each id once", field=f"{field}.id", value=need.id)
+                raise InputError(self.where, "each id once", field=f"truth.opportunities[{i}].id", value=need.id)
             taken.add(need.id)
             needs.append(need)
-        self._apart(needs, self.where, "truth.opportunities")
+        self.apart(needs)
         ordered = sorted(needs, key=lambda n: (n.opens_ns, n.closes_ns, n.id))
         return tuple(ordered), assists, f"scenario: {spec.rule or 'windows as written in the scenario file'}"
 
@@ -178,6 +188,19 @@ class StatedTruth:
                 intention = self.names.check(self.where, f"{field}.intention", given.intention)
             made[t] = Moment(t, given.positive, intention, given.query)
         return tuple(made[t] for t in sorted(made))
+
+    def need(self, given: OpportunitySpec, i: int) -> Opportunity:
+        """A stated window, checked against the session; marked if nobody could have served it.
+
+        Raises:
+            InputError: it cannot be a window of this session.
+        """
+        field = f"truth.opportunities[{i}]"
+        return self._sound(self._need(given, i, field), self.where, field, ".{}_s")
+
+    def apart(self, needs: Iterable[Opportunity]) -> None:
+        """Refuse windows of one intention that overlap."""
+        self._apart(needs, self.where, "truth.opportunities")
 
     def _need(self, given: OpportunitySpec, i: int, field: str) -> Opportunity:
         return Opportunity(

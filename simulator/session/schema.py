@@ -7,7 +7,8 @@ included. ``window_x`` … and ``monitor_x`` … are places on the desktop that 
 are relative to the session's folder and POSIX. ``masks`` are rectangles that were
 filled in a tick's picture before anybody saw it, in pixels of the picture; ``notes`` say what is odd about ticks that
 were recorded all the same (``NOTE_KINDS``). ``annotations`` hold what models, rules and people said of events
-afterwards (``simulator.annotate``); no run reads them.
+afterwards (``simulator.annotate``); no run reads them. ``labels`` are what people said: verdicts at an instant, and
+windows from ``at_ns`` to ``closes_ns`` in which help was needed (``simulator.annotate.labelling``).
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ __all__ = [
     "APPLICATION_ID",
     "COLUMNS",
     "DDL",
+    "DRAFTS",
     "FAR_NS",
     "FILE_NAME",
     "GAP_REASONS",
     "KINDS",
     "LATER_COLUMNS",
+    "LATER_LABELS",
     "LEAST_PERIOD_NS",
+    "LOCK",
     "LONGEST_PATH",
     "NOTE_KINDS",
     "TABLE_OF_ANNOTATIONS",
@@ -57,6 +61,15 @@ COLUMNS = (
 
 LATER_COLUMNS = ("monitor_x", "monitor_y")
 """Of them, those that recordings of earlier versions lack."""
+
+LATER_LABELS = ("closes_ns", "acted_ns", "weight", "origin", "replaces", "state")
+"""Columns of ``labels`` that recordings of earlier versions lack: whoever marks windows adds them."""
+
+DRAFTS = ("draft", "undone")
+"""What ``labels.state`` says of windows that their labeller has not closed; of closed ones ``closed``."""
+
+LOCK = ".recording.lock"
+"""The file that whoever writes a session holds: recording, compacting, redacting, labelling, forgetting."""
 
 TABLE_OF_ANNOTATIONS = """
 CREATE TABLE annotations (
@@ -89,7 +102,8 @@ CREATE TABLE opportunities (
   origin TEXT NOT NULL DEFAULT 'recorded');
 CREATE TABLE labels (
   id INTEGER PRIMARY KEY, event_id INTEGER, at_ns INTEGER, rater TEXT, help INTEGER, intention TEXT, query TEXT,
-  verdict TEXT, note TEXT, created_at TEXT);
+  verdict TEXT, note TEXT, created_at TEXT, closes_ns INTEGER, acted_ns INTEGER, weight REAL, origin TEXT,
+  replaces INTEGER, state TEXT);
 CREATE TABLE masks (
   id INTEGER PRIMARY KEY, tick INTEGER NOT NULL, monitor INTEGER NOT NULL, x INTEGER NOT NULL, y INTEGER NOT NULL,
   w INTEGER NOT NULL, h INTEGER NOT NULL, reason TEXT NOT NULL);

@@ -32,7 +32,7 @@ __all__ = ["Copy"]
 _TICKS = {"gaps": ("from_tick", "to_tick"), "events": ("start_tick", "end_tick"), "masks": ("tick",),
           "notes": ("tick",)}  # fmt: skip
 _TIMES = {"events": ("start_ns", "end_ns"), "opportunities": ("opens_ns", "closes_ns", "acted_ns"),
-          "labels": ("at_ns",), "annotations": ("start_ns", "end_ns")}  # fmt: skip
+          "labels": ("at_ns", "closes_ns", "acted_ns"), "annotations": ("start_ns", "end_ns")}  # fmt: skip
 _TABLES = ("gaps", "events", "opportunities", "labels", "masks", "notes", "annotations")
 _PICTURE = ("file_path", "file_hash", "pixels_hash", "file_size", "width", "height")
 _SEEN = (*_PICTURE, "scale", "app_name", "window_title", "window_class", "window_x", "window_y", "window_w", "window_h",
