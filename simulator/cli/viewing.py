@@ -19,7 +19,16 @@ from simulator.web.server import Web, new_token
 __all__ = ["opened", "serve"]
 
 
-def serve(folders: Sequence[Path], *, host: str, port: int, token: str | None, browser: bool, as_json: bool) -> int:
+def serve(
+    folders: Sequence[Path],
+    *,
+    host: str,
+    port: int,
+    token: str | None,
+    browser: bool,
+    as_json: bool,
+    edit: bool = False,
+) -> int:
     """Serve pages about the folders until Ctrl-C or SIGTERM.
 
     Args:
@@ -29,6 +38,7 @@ def serve(folders: Sequence[Path], *, host: str, port: int, token: str | None, b
         token: what whoever looks must know; ``new`` makes one up.
         browser: open a browser, if there is one; not with ``as_json``, where a program is asking.
         as_json: tell the address as a record.
+        edit: let the pages change recordings, with a token in any case: other users of this machine are not to.
 
     Raises:
         UsageError: no such folder, no such port, or it is taken.
@@ -41,7 +51,8 @@ def serve(folders: Sequence[Path], *, host: str, port: int, token: str | None, b
     if not 0 <= port <= 65535:
         raise UsageError(f"--port {port}: a port is a number from 0 to 65535")
     voice = Voice(as_json=as_json)
-    pages = Web(Place(folders), token=new_token() if token == "new" else token)
+    token = "new" if edit and token is None else token
+    pages = Web(Place(folders, editable=edit), token=new_token() if token == "new" else token)
     loop = asyncio.new_event_loop()  # closed by hand: asyncio.run would wait for pages that are being computed
     try:
         loop.run_until_complete(_serve(pages, voice, host, port, browser=browser and not as_json))

@@ -22,11 +22,13 @@ from simulator.core.taxonomy import category
 from simulator.core.types import SECOND
 from simulator.privacy.layout import Box
 from simulator.privacy.picture import Grey, grey, likeness, paint
+from simulator.privacy.recorded import Recorded
 from simulator.privacy.spread import spread
 from simulator.privacy.states import Picture, Shelf, State
 from simulator.screen.pixels import decode, size
 
-__all__ = ["DECISIONS", "LIKE", "Closed", "Decision", "Waiting", "close", "decide", "queue", "read_decisions", "record"]
+__all__ = ["DECISIONS", "LIKE", "Closed", "Decision", "Waiting", "alike", "close", "decide", "decision", "queue",
+           "read_decisions", "record"]  # fmt: skip
 
 DECISIONS = ("retain", "blur", "delete")
 LIKE = 0.95
@@ -126,7 +128,7 @@ def read_decisions(file: Path, shelf: Shelf) -> list[Decision]:
         InputError: an unknown picture or decision, boxes outside of the picture.
     """
     pictures = {p.path for p in shelf.pictures()}
-    return [decision for line, row in _lines(file) if (decision := _decision(file, line, row, pictures, shelf.folder))]
+    return [made for line, row in _lines(file) if (made := decision(line, row, pictures, shelf.folder))]
 
 
 def decide(shelf: Shelf, decisions: Sequence[Decision]) -> None:
@@ -223,6 +225,12 @@ def _look_beside(shelf: Shelf, done: Closed, neighbours: bool) -> None:
     done.n_like = len(like)
 
 
+def alike(recorded: Recorded, folder: Path, path: str) -> list[str]:
+    """Pictures around one that are nearly the same as it, as closing looks for them around a deleted one."""
+    load = lru_cache(maxsize=8)(lambda path: grey(decode(folder / path)))
+    return list(dict.fromkeys(one for order in _orders(recorded).values() for one in _like(order, path, load)))
+
+
 def _like(order: Sequence[str], gone: str, load: Callable[[str], Grey]) -> Iterator[str]:
     """Pictures around each place of one that goes, as far as they are nearly the same as it."""
     for i in [i for i, path in enumerate(order) if path == gone]:
@@ -237,7 +245,7 @@ def _like(order: Sequence[str], gone: str, load: Callable[[str], Grey]) -> Itera
                     yield path
 
 
-def _orders(shelf: Shelf) -> dict[int, list[str]]:
+def _orders(shelf: Recorded) -> dict[int, list[str]]:
     made: dict[int, list[str]] = {}
     for monitor, path in shelf.sequence():
         made.setdefault(monitor, []).append(path)
@@ -267,7 +275,18 @@ def _lines(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield where, value
 
 
-def _decision(file: Path, where: str, row: Mapping[str, Any], pictures: set[str], folder: Path) -> Decision | None:
+def decision(where: str, row: Mapping[str, Any], pictures: set[str], folder: Path) -> Decision | None:
+    """A line of a file of decisions, or what else has ``picture``, ``decision`` and ``boxes``; None without a decision.
+
+    Args:
+        where: for sentences.
+        row: what is given.
+        pictures: the session's.
+        folder: of the session.
+
+    Raises:
+        InputError: an unknown picture or decision, boxes outside of the picture.
+    """
     word = row.get("decision")
     if word is None or word == "":
         return None

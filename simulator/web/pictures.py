@@ -24,7 +24,7 @@ from PIL import Image, ImageDraw
 from simulator.core.errors import InputError
 from simulator.screen import pixels
 
-__all__ = ["A_SHEET", "THUMB", "Pictures"]
+__all__ = ["A_SHEET", "THUMB", "Pictures", "read"]
 
 THUMB = (160, 90)
 A_SHEET = 100
@@ -49,9 +49,14 @@ class _Known(NamedTuple):
 
 
 class Pictures:
-    """Pictures that may be shown, by id."""
+    """Pictures that may be shown, by id.
 
-    def __init__(self) -> None:
+    Args:
+        kept: whether browsers may keep them.
+    """
+
+    def __init__(self, *, kept: bool = True) -> None:
+        self._caching = KEEP if kept else "no-store"
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._orders: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._sheets = _Bounded(SHEETS_BYTES)
@@ -65,6 +70,11 @@ class Pictures:
         """End the threads."""
         for threads in (self._file_threads, self._sheet_threads):
             threads.shutdown(wait=False, cancel_futures=True)
+
+    def forget(self) -> None:
+        """Let go of everything that was made of files: some of them were redacted."""
+        with self._lock:
+            self._sheets = _Bounded(SHEETS_BYTES)
 
     def add(self, files: Sequence[tuple[Path, str | None]], within: Path) -> list[str]:
         """Have pictures shown; looks at each file's size and date, so call it in a thread.
@@ -115,7 +125,7 @@ class Pictures:
     async def _picture(self, request: web.Request) -> web.StreamResponse:
         id_ = request.match_info["id"]
         if request.headers.get("If-None-Match") == f'"{id_}"':
-            return web.Response(status=304, headers={"ETag": f'"{id_}"', "Cache-Control": KEEP})
+            return web.Response(status=304, headers={"ETag": f'"{id_}"', "Cache-Control": self._caching})
         with self._lock:
             data, known = self._held.get(id_), self._known.get(id_)
         if data is None and known is None:
@@ -123,12 +133,12 @@ class Pictures:
         if data is None:
             assert known is not None
             data = await asyncio.get_running_loop().run_in_executor(self._file_threads, _file, known)
-        return _kept(id_, data)
+        return _answer(id_, data, self._caching)
 
     async def _sheet(self, request: web.Request) -> web.StreamResponse:
         id_ = request.match_info["id"]
         if request.headers.get("If-None-Match") == f'"{id_}"':
-            return web.Response(status=304, headers={"ETag": f'"{id_}"', "Cache-Control": KEEP})
+            return web.Response(status=304, headers={"ETag": f'"{id_}"', "Cache-Control": self._caching})
         with self._lock:
             data, order = self._sheets.get(id_), self._orders.get(id_)
         if data is None and order is None:
@@ -136,7 +146,7 @@ class Pictures:
         if data is None:
             assert order is not None
             data = await self._once(id_, order)
-        return _kept(id_, data)
+        return _answer(id_, data, self._caching)
 
     async def _once(self, id_: str, order: Sequence[str]) -> bytes:
         """Make a sheet once, however many ask for it at the same time."""
@@ -190,8 +200,18 @@ def _named(path: Path, hash_: str | None) -> str:
     return sha256(os.fsencode(path) + f"\0{said} {hash_}".encode(errors="replace")).hexdigest()
 
 
-def _kept(id_: str, data: bytes) -> web.Response:
-    return web.Response(body=data, content_type=_type(data), headers={"ETag": f'"{id_}"', "Cache-Control": KEEP})
+def _answer(id_: str, data: bytes, caching: str) -> web.Response:
+    return web.Response(body=data, content_type=_type(data), headers={"ETag": f'"{id_}"', "Cache-Control": caching})
+
+
+def read(path: Path, within: Path) -> tuple[bytes, str]:
+    """A picture as browsers can show it, and its media type; blocks, so call it in a thread.
+
+    Raises:
+        InputError: it lies outside of the folder, is not there, damaged or enormous.
+    """
+    data = _file(_Known(path, within))
+    return data, _type(data)
 
 
 def _type(data: bytes) -> str:

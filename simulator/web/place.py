@@ -56,16 +56,18 @@ class Place:
 
     Args:
         roots: folders that are looked through; each may also be a run, a sweep or a session itself.
+        editable: whether pages may change recordings: label them, review them. Their pictures are not kept by browsers.
 
     Attributes:
         hub: tells open pages what is new.
         pictures: shows pictures.
     """
 
-    def __init__(self, roots: Sequence[Path]) -> None:
+    def __init__(self, roots: Sequence[Path], *, editable: bool = False) -> None:
         self.roots = tuple(dict.fromkeys(root.resolve() for root in roots))
         self.hub = Hub()
-        self.pictures = Pictures()
+        self.editable = editable
+        self.pictures = Pictures(kept=not editable)
         self._found: dict[str, Found] = {}
         self._lock = Lock()
 
@@ -98,6 +100,19 @@ class Place:
     def run(self, id_: str) -> Path:
         """The run folder with that id; see ``get``."""
         return self.get("run", id_)
+
+    def session(self, id_: str) -> Path:
+        """The session with that id; see ``get``."""
+        return self.get("session", id_)
+
+    def ensure_editable(self) -> None:
+        """Refuse to change anything where these pages are for looking only.
+
+        Raises:
+            UsageError: they are.
+        """
+        if not self.editable:
+            raise UsageError("these pages only show; `proact view --edit FOLDER` lets you label and review")
 
     def unit(self, id_: str, key: str) -> Path:
         """The folder of a run's unit; ``key`` is looked up among the units that there are.

@@ -21,7 +21,7 @@ from simulator.session.scenario import Play, find, plays
 from simulator.session.scenario_file import load
 from simulator.web.timeline_times import seconds_of
 
-__all__ = ["Found", "read_recording"]
+__all__ = ["Found", "read_play", "read_recording"]
 
 T = TypeVar("T")
 _ABSENT = (
@@ -78,7 +78,7 @@ def read_recording(run: Path, told: Mapping[str, Any], key: str) -> Found:
         if header.get("end_ns") not in (None, 0, play.truth.end_ns) or play.period_ns != header["period_ns"]:
             continue
         try:
-            return _read(play, same=header.get("dataset") in (None, "", play.dataset_hash))
+            return read_play(play, same=header.get("dataset") in (None, "", play.dataset_hash))
         except (InputError, OSError) as error:
             said = error.want if isinstance(error, InputError) else "it cannot be read"
             return Found((f"The recording is damaged ({said}): the log is shown alone.",))
@@ -116,7 +116,12 @@ def _matching(case: Path, header: Mapping[str, Any], key: str) -> Play | None:
     return next((play for play in made if play.key == key), made[0] if made else None)
 
 
-def _read(play: Play, *, same: bool) -> Found:
+def read_play(play: Play, *, same: bool = True) -> Found:
+    """The recording of a session that is ready to be played; ``same``: it is as it was when a run played it.
+
+    Raises:
+        InputError: it is damaged.
+    """
     source: Any = play.source
     header: Header = source.header
     states, masked_s = _states(header)
