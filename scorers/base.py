@@ -118,7 +118,7 @@ scorers: Registry[Scorer[Any]] = Registry(
     "scorer",
     "proact.scorers",
     (
-        *("scorers.assistance", "scorers.pira", "scorers.realtime", "scorers.serving"),
+        *("scorers.acceptance", "scorers.assistance", "scorers.pira", "scorers.realtime", "scorers.serving"),
         *(f"scorers.compat.{name}" for name in COMPATIBLE),
     ),
     "tally",
@@ -154,6 +154,8 @@ STANDARD_SCORERS = {
     "trajectory": ("pira", "pira_card_approx", "serving"),
 }
 """What a run of each protocol is scored by when nothing else is asked for."""
+WHERE_ASKED = {"stream": ("acceptance",)}
+"""And by these, where people said what they made of offers."""
 
 
 def score_run(
@@ -170,17 +172,17 @@ def score_run(
 ) -> dict[str, Any]:
     """Score the sessions of one run; the result is what ``scores.json`` holds.
 
-    Sessions of which no needs are known give latency only. A unit that was not played (its log holds neither a decision
-    nor an end, as when the agent could not be opened) enters no figure and is counted as ``not_played``; where none was
-    played every figure is null. One that was interrupted is scored as far as its log goes, as if the session had
-    ended there (``scorers.interrupted``). Nothing here depends on the order of ``units``.
+    Sessions of which no needs are known give latency, and what people said, only. A unit that was not played (its log
+    holds neither a decision nor an end, as when the agent could not be opened) enters no figure and is counted as
+    ``not_played``; where none was played every figure is null. One that was interrupted is scored as far as its log
+    goes, as if the session had ended there (``scorers.interrupted``). Nothing here depends on the order of ``units``.
 
     Args:
         units: the sessions, each with its log and truth.
         protocol: ``stream``, ``moments`` or ``trajectory``.
         gate: None takes the standard gate.
         names: scorer specs, such as ``realtime`` or ``pira:matcher=embedding>=0.8``, or scorers, which go by the name
-            of their class; None takes those of the protocol.
+            of their class; None takes those of the protocol, and those of ``WHERE_ASKED`` where there is feedback.
         embedder: for similarities; None leaves them out with a reason.
         twins: by unit key, the zero-charge run of the same agent.
         judge: see ``Context``.
@@ -224,7 +226,8 @@ def score_run(
         "reference": {},
         "units": {u.key: {"counts": _counts([u]), "scores": {}} for u in units},
     }
-    for spec in STANDARD_SCORERS[protocol] if names is None else names:
+    usual = STANDARD_SCORERS[protocol] + (WHERE_ASKED.get(protocol, ()) if context.feedback else ())
+    for spec in usual if names is None else names:
         scorer, name = _made(spec), spec if isinstance(spec, str) else type(spec).__name__
         if protocol not in scorer.protocols:
             fit = ", ".join(n for n in scorers if protocol in _made(n).protocols)

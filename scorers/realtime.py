@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from scorers.base import Context, Score, Unit, scorers
-from scorers.feedback import heard
 from scorers.figures import Sheet, ratio
 from scorers.judge import JudgeFailed
 from scorers.matching import AnyContent, Content, Right, Windows, content, match
@@ -75,7 +74,6 @@ class Realtime:
             strengths.clear()
         strengths["@timing"] = self._strength(unit, raw, offers, needs, AnyContent(), context)
         between = np.diff(stamps(offers)[0]).astype(object)
-        said = context.feedback.get(unit.key)
         return Tally(
             strengths=strengths,
             unjudged=unjudged,
@@ -88,7 +86,6 @@ class Realtime:
             pace=pace(unit.log, truth, offers, self.rules.restraint_ns, self.rules.breakpoint_ns),
             between=(len(between), int(between.sum()), int((between * between).sum())),
             seeds=seeds,
-            heard=None if said is None else heard(offers, said),
             money=spent(unit.log),
             used=usage(unit.log),
         )

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from scorers.feedback import SAID
 from scorers.figures import Ratio, Sheet, harmonic, percentile, ratio
 from scorers.offers import Judged, Verdict
 from scorers.realtime_metrics import BINS, KAPPAS, PRICED, PROFILES, USED, Rules, deadline_name
@@ -188,24 +187,12 @@ def _put_seeds(sheet: Sheet, tallies: Sequence[Tally], n_needs: int) -> None:
 
 
 def put_said(sheet: Sheet, tallies: Sequence[Tally]) -> None:
-    """What surfaced, whatever it said: how often, how evenly, and what people made of it."""
+    """What surfaced, whatever it said: how often, and how evenly."""
     active, surfaced = sum(t.active_ns for t in tallies), sum(t.n_surfaced for t in tallies)
     sheet.put("interruptions_per_hour", _per_hour(surfaced, active))
     delivered = sum(t.n_delivered for t in tallies)
     sheet.put("held_back", delivered - surfaced, delivered)
     _put_burstiness(sheet, [t.between for t in tallies])
-    heard = [t.heard for t in tallies if t.heard is not None]
-    if not heard:
-        sheet.put("acceptance_rate", None, 0, "nobody was asked: no unit has a feedback.jsonl")
-        return
-    counts = {name: sum(h.counts[name] for h in heard) for name in SAID}
-    beside: dict[str, Any] = {
-        **counts,
-        "n_without": sum(h.silent for h in heard),
-        "n_not_surfaced": sum(h.elsewhere for h in heard),
-    }
-    accepted = ratio(counts["accepted"], sum(counts.values()), "verdicts on surfaced offers")
-    sheet.put("acceptance_rate", accepted, **beside)
 
 
 def _put_burstiness(sheet: Sheet, between: Sequence[tuple[int, int, int]]) -> None:

@@ -66,7 +66,6 @@ USED = (*(f"tokens_{kind}" for kind in TOKENS), "images")
 
 _WHATEVER_WAS_SAID = frozenset(
     {
-        "acceptance_rate",
         "at_breakpoint",
         "burstiness_of_offers",
         "held_back",
@@ -98,7 +97,7 @@ def metrics_of(rules: Rules) -> tuple[Metric, ...]:
             said = f"{formula}; @timing: whatever was offered counts as right" if end else formula
             listed.append(Metric(name + end, said, unit, span, direction, version=version))
 
-    for some in (_matched, _worth, _rates, _delays, _by_tick, _confidence_and_cost, _rhythm_seeds_people):
+    for some in (_matched, _worth, _rates, _delays, _by_tick, _confidence_and_cost, _rhythm_and_seeds):
         some(add, rules)
     return tuple(listed)
 
@@ -195,7 +194,7 @@ def _confidence_and_cost(add: _Add, rules: Rules) -> None:
         add(f"cost@{name}_per_on_time", f"{what} / on_time, where reported", "count", ">= 0", "down")
 
 
-def _rhythm_seeds_people(add: _Add, rules: Rules) -> None:
+def _rhythm_and_seeds(add: _Add, rules: Rules) -> None:
     between = "times between offers that surface one after the other in a session, all sessions together"
     add(
         "burstiness_of_offers", f"B = (s - m) / (s + m), s, m: deviation and mean of the {between}", "1", "-1 to 1", "-"
@@ -203,10 +202,6 @@ def _rhythm_seeds_people(add: _Add, rules: Rules) -> None:
     seeds = "k = number of seeds: this run and its companions"
     add("pass^k", f"opportunities served on time under every seed / opportunities; {seeds}", "0-1", "0-1", "up")
     add("pass@k", f"opportunities served on time under at least one seed / opportunities; {seeds}", "0-1", "0-1", "up")
-    accepted = (
-        "accepted / (accepted + rejected + ignored): verdicts of people on surfaced offers, one a person and offer"
-    )
-    add("acceptance_rate", accepted, "0-1", "0-1", "up")
 
 
 def deadline_name(ns: int) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from scorers.feedback import SAID
 from scorers.offers import Verdict
 from scorers.pooling import Floats, Pooled, Sums, over
 from scorers.realtime_metrics import BINS, KAPPAS, PRICED, PROFILES, USED, Rules, deadline_name
@@ -133,23 +132,21 @@ _STRENGTH: dict[str, Formula] = {
 def _said(tallies: Sequence[Tally]) -> list[Pooled]:
     """What does not ask whether content was right."""
     paced = ("idle", "quiet", "between", "between_s", "between_s2")
-    names = ("delivered", "surfaced", "hours", "ceiling", "weight", "needs", *paced, *SAID)
+    names = ("delivered", "surfaced", "hours", "ceiling", "weight", "needs", *paced)
     rows = [
         [
             t.n_delivered, t.n_surfaced, t.active_ns / HOUR, t.ceiling, math.fsum(n.weight for n in t.needs),
             len(t.needs), t.pace.idle, t.pace.quiet, t.between[0], t.between[1] / SECOND, t.between[2] / SECOND**2,
-            *(0 if t.heard is None else t.heard.counts[name] for name in SAID),
         ]
         for t in tallies
     ]  # fmt: skip
-    made = Sums("realtime_said", names, rows)
+    made = Sums("realtime_surfaced", names, rows)
     found = [
         made.metric("interruptions_per_hour", lambda s: over(s["surfaced"], s["hours"])),
         made.metric("held_back", lambda s: s["delivered"] - s["surfaced"]),
         made.metric("timely_utility@ceiling", _ceiling),
         made.metric("restraint", lambda s: over(s["quiet"], s["idle"])),
         made.metric("burstiness_of_offers", _burstiness),
-        made.metric("acceptance_rate", lambda s: over(s["accepted"], np.asarray(sum(s[name] for name in SAID)))),
     ]
     if all(t.pace.near is not None for t in tallies):
         made = Sums("at_breakpoint", ("near", "surfaced"), [[t.pace.near or 0, t.pace.surfaced] for t in tallies])

@@ -9,7 +9,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from scorers.feedback import Heard
 from scorers.offers import Judged, Verdict
 from scorers.pacing import Pace
 from scorers.samples import Sample
@@ -81,7 +80,6 @@ class Tally:
         ceiling: ``Σ w·g`` of an offer at the first tick of each window.
         between: of the times between surfaced offers: how many, their sum in ns, the sum of their squares.
         seeds: the opportunities served in this run and its companions, None without companions.
-        heard: what people said of surfaced offers, None where nobody was asked.
         money: spent, or why that is unknown; used: tokens and images, and how many decisions reported any.
     """
 
@@ -96,6 +94,5 @@ class Tally:
     pace: Pace
     between: tuple[int, int, int]
     seeds: Seeds | None
-    heard: Heard | None
     money: tuple[float | None, str | None]
     used: Mapping[str, int]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from scorers.feedback import Heard
+from scorers.feedback import SAID
 from simulator.cli.live import LiveOptions
 from simulator.cli.live_page import Page, sent
 from simulator.cli.playing import errors_of
@@ -24,7 +24,6 @@ from simulator.core.durations import duration
 from simulator.core.errors import Exit
 from simulator.core.types import SECOND
 from simulator.endpoint.types import ModelChoice
-from simulator.play.accepted import answers
 from simulator.play.assemble import Choice
 from simulator.play.player import Played
 from simulator.play.player import play as play_recorded
@@ -143,15 +142,18 @@ def shown_of(suggestions: int, offers: int) -> str:
     return said if offers == suggestions else f"{said}; the others repeated one, and --gate off shows them too"
 
 
-def counts_of(heard: Heard) -> dict[str, Any]:
-    """Answers as a record tells them; no rate where there are none.
+def answers_of(scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Answers to offers as the scores count them, and as a record tells them; empty where nobody was asked.
 
-    >>> counts_of(Heard({"accepted": 3, "rejected": 1, "ignored": 0}, 2, 0))["acceptance_rate"]
-    0.75
+    >>> told = {"value": 0.75, "n": 4, "accepted": 3, "rejected": 1, "ignored": 0, "n_without": 2}
+    >>> answers_of({"details": {"acceptance_rate": told}})["unanswered"]
+    2
     """
-    n = sum(heard.counts.values())
-    rate = round(heard.counts["accepted"] / n, 4) if n else None
-    return {**heard.counts, "unanswered": heard.silent, "acceptance_rate": rate}
+    told = scores.get("details", {}).get("acceptance_rate")
+    if told is None or SAID[0] not in told:
+        return {}
+    counts = {name: told[name] for name in SAID}
+    return {**counts, "unanswered": told["n_without"], "acceptance_rate": told["value"]}
 
 
 def told(played: Played, voice: Voice, shown: tuple[int, int] | None = None) -> int:
@@ -162,16 +164,16 @@ def told(played: Played, voice: Voice, shown: tuple[int, int] | None = None) -> 
         voice.say(ScoreTable({name: played.scores}))
     if shown is not None and shown[1]:
         voice.say(plain(shown_of(*shown)))
-    heard = answers(played.folder) if played.scores is not None else None
-    if heard is not None and (n := sum(heard.counts.values())):
-        rate = counts_of(heard)["acceptance_rate"]
-        voice.say(plain(f"answered: {n}, of which useful: {heard.counts['accepted']} ({rate:.0%})"))
+    answers = answers_of(scores)
+    if answers and (n := sum(answers[name] for name in SAID)):
+        useful = f"{answers['accepted']} ({answers['acceptance_rate']:.0%})"
+        voice.say(plain(f"answered: {n}, of which useful: {useful}"))
     for line in errors_of(name, played):
         voice.tell(line, "red")
     for sentence in (broken := invalid(played.folder)):
         voice.tell(sentence, "bold red")
     voice.say(plain(f"run folder: {played.folder}"))
     counts: dict[str, Any] = {} if shown is None else {"suggestions": shown[0], "offers": shown[1]}
-    counts |= {} if heard is None else counts_of(heard)
+    counts |= answers
     voice.record("done", run=str(played.folder), scores=scores.get("scores", {}), valid=not broken, **counts)
     return played.code

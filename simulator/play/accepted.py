@@ -14,20 +14,19 @@ from pathlib import Path
 import yaml
 
 from scorers import feedback
-from scorers.feedback import SAID, Feedback, Heard
+from scorers.feedback import Feedback
 from simulator.core.errors import InputError, UsageError
 from simulator.core.intentions import key
 from simulator.core.types import SECOND
 from simulator.play.live import LiveFolder
 from simulator.runs.folder import read_units
-from simulator.runs.gate import Gate, surface
 from simulator.runs.records import LoggedOffer
 from simulator.session.scenario import plays
 from simulator.session.scenario_file import load
 from simulator.session.scenario_truth import Intentions
 from simulator.session.truth import LEAST_WINDOW_NS
 
-__all__ = ["RULE", "Need", "Written", "accepted", "answers", "met", "needs", "write_truth"]
+__all__ = ["RULE", "Need", "Written", "accepted", "met", "needs", "write_truth"]
 
 RULE = (
     "offers that a person called useful, from the snapshot on which they were made until they said so, 2 s at least; "
@@ -100,27 +99,6 @@ def needs(taken: Iterable[tuple[LoggedOffer, Feedback]], end_ns: int) -> list[Ne
         else:
             joined.append(need)
     return sorted(joined, key=lambda one: (one.opens_ns, one.intention))
-
-
-def answers(run: Path, gate: str | None = None) -> Heard | None:
-    """What people said of the offers that surfaced in a run; None where nobody was asked. It needs no truth.
-
-    Args:
-        run: a run folder.
-        gate: another than the run's.
-
-    Raises:
-        InputError: a fault of one of the files.
-    """
-    found = [
-        feedback.heard(surface(log, truth, Gate.parse(gate or str(log.header["gate"]))), said)
-        for unit, log, truth in read_units(run)
-        if (said := feedback.read(run / "units" / unit / feedback.FILE)) is not None
-    ]
-    if not found:
-        return None
-    counts = {name: sum(one.counts[name] for one in found) for name in SAID}
-    return Heard(counts, sum(one.silent for one in found), sum(one.elsewhere for one in found))
 
 
 def write_truth(folder: Path) -> Written:

@@ -15,7 +15,7 @@ from scorers.feedback import SAID, Feedback
 from simulator.cli import _call
 from simulator.core.errors import Exit, InputError, UsageError
 from simulator.core.types import MS, SECOND, Decision, Observation, Offer
-from simulator.play.accepted import Need, accepted, answers, needs, write_truth
+from simulator.play.accepted import Need, accepted, needs, write_truth
 from simulator.play.scoring import score_folder
 from simulator.runs.records import LoggedOffer
 from simulator.session.scenario import plays
@@ -98,9 +98,12 @@ def test_a_live_run_is_scored_by_what_was_accepted_in_it(tmp_path: Path, capsys:
     unit = demo / "run" / "units" / "demo" / feedback.FILE
     feedback.add(unit, Feedback(5, "accepted", "user", None, "Error Correction", 2.0))
     feedback.add(unit, Feedback(5, "accepted", "user", None, "Baking", 2.0))
-    heard = answers(demo / "run")
-    assert heard is not None
-    assert (heard.counts["accepted"], heard.silent, heard.elsewhere) == (2, 0, 0)
+    told = score_folder(demo / "run", save=False)
+    assert told["counts"]["sessions_without_truth"] == 1
+    heard = told["details"]["acceptance_rate"]
+    assert [heard[name] for name in ("value", "accepted", "rejected", "ignored", "n_without", "n_not_surfaced")] == [
+        1.0, 2, 0, 0, 0, 0,
+    ]  # fmt: skip
     assert _call(["dataset", "accepted", str(demo)]) == Exit.DONE
     said = capsys.readouterr().out
     assert "2 offers called useful, 1 left out" in said

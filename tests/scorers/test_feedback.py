@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scorers.base import Unit, score_run
+from scorers.base import Unit, catalogue, score_run
 from scorers.feedback import FILE, Feedback, add, read, take_back
 from simulator.core.errors import InputError
 from tests.logs import D, log, need, truth
@@ -37,8 +37,20 @@ def test_accepted_of_all_that_was_said_counts_and_the_last_word_of_each_person()
 
 
 def test_without_labels_there_is_no_rate() -> None:
-    assert score(None)["details"]["acceptance_rate"]["reason"].startswith("nobody was asked")
+    assert "acceptance_rate" not in score(None)["details"], "where nobody was asked there is nothing to tell"
+    units = [Unit("s", log(OFFERS), truth(3600))]
+    named = score_run(units, "stream", "off", names=["acceptance"])
+    assert named["details"]["acceptance_rate"]["reason"].startswith("nobody was asked")
     assert score([])["details"]["acceptance_rate"]["reason"] == "no verdicts on surfaced offers"
+
+
+def test_no_truth_is_needed_and_one_scorer_alone_counts() -> None:
+    unknown = [Unit("s", log(OFFERS), truth(3600, known=False))]
+    said = {"s": [Feedback(0, "accepted"), Feedback(2, "rejected")]}
+    told = score_run(unknown, "stream", "off", feedback=said)
+    assert "F1_rt" not in told["scores"]
+    assert (told["scores"]["acceptance_rate"], told["details"]["acceptance_rate"]["n_without"]) == (0.5, 2)
+    assert [scorer for scorer, metric in catalogue() if metric.name == "acceptance_rate"] == ["acceptance"]
 
 
 def test_a_file_is_read_line_by_line(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_of_no_sessions_a_scorer_names_all_that_it_names_of_some(name: str) -> N
     assert set(getattr(scorer, "not_pooled", {})) <= known - {m.metric for m in empty}
 
 
-@pytest.mark.parametrize("name", ["realtime", "serving", "proagentbench", "pira", "pira_card_approx"])
+@pytest.mark.parametrize("name", ["acceptance", "realtime", "serving", "proagentbench", "pira", "pira_card_approx"])
 def test_what_has_no_formula_says_why(name: str) -> None:
     scorer = scorers.make(name)
     left_out = {metric.name for metric in scorer.metrics} - {m.metric for m in pooled_of(scorer, [])}
