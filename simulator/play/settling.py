@@ -7,8 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+from simulator.core.lock import FolderLock
 from simulator.runs import runlog
 from simulator.runs.folder import digest, read_run, write_json
+from simulator.runs.lock import LOCK
 from simulator.runs.unit import LOG, TRUTH, file_digest
 from simulator.session import truth as truths
 from simulator.session.scenario import plays
@@ -22,9 +24,21 @@ def settle(run: Path) -> bool:
 
     Raises:
         InputError: the recording cannot be read, or holds nothing.
+        UsageError: it still goes on. Its log is being written, and nothing of it is touched.
     """
+    if read_run(run)["given"].get("settled") is not False:
+        return False
+    lock = FolderLock(run / LOCK, f"{run} is a live run that still goes on; it has figures once it has ended")
+    try:
+        return _settled(run)
+    finally:
+        lock.release()
+
+
+def _settled(run: Path) -> bool:
+    """See ``settle``; nobody else is in the folder."""
     told = read_run(run)
-    if told["given"].get("settled") is not False:
+    if told["given"].get("settled") is not False:  # another one did it meanwhile
         return False
     (key, header) = next(iter(told["resolved"].items()))
     (play,) = plays([Path(told["given"]["live"])])

@@ -20,8 +20,9 @@ from simulator.core.types import MS, Decision, Observation, Offer
 from simulator.play.assemble import Choice
 from simulator.play.live import LiveFolder, play_live
 from simulator.play.player import Played, run
-from simulator.play.scoring import score_folder
+from simulator.play.scoring import open_folder, score_folder
 from simulator.play.settling import settle
+from simulator.play.sides import sides
 from simulator.recorder.shots import Shot, Summary
 from simulator.runs.folder import read_run, read_units
 from simulator.session.ignored import is_hidden
@@ -200,6 +201,31 @@ def test_a_killed_run_is_settled_later(tmp_path: Path) -> None:
     assert again.results[0].cut is not None
     assert again.scores is not None
     assert (again.scores["counts"]["decisions"], again.scores["counts"]["interrupted"]) == (4, 1)
+
+
+def test_a_run_that_goes_on_is_not_touched_by_who_asks_for_its_figures(tmp_path: Path) -> None:
+    demo, said = tmp_path / "demo", list[str]()
+
+    class Asks(Named):
+        async def decide(self, observation: Observation) -> Decision:
+            asks: list[Callable[[], object]] = [
+                lambda: score_folder(demo / "run"),
+                lambda: open_folder(demo / "run"),
+                lambda: sides([tmp_path / "before" / "run", demo / "run"]),
+            ]
+            for ask in asks if observation.snapshot.index == 2 else ():
+                with pytest.raises(UsageError) as refused:
+                    ask()
+                said.append(str(refused.value))
+            return await super().decide(observation)
+
+    live(tmp_path / "before")
+    played = live(demo, agent=Asks)
+    assert said == [f"{demo / 'run'} is a live run that still goes on; it has figures once it has ended"] * 3
+    assert played.code is Exit.DONE
+    ((_, log, _),) = read_units(demo / "run")
+    assert log.complete
+    assert len(log) == 6
 
 
 def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
