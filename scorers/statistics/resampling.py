@@ -19,6 +19,12 @@ _EXACT = 13
 """With up to so many clusters every way to swap is gone through (2**13 of them)."""
 _CELLS = 1 << 22
 """Sums held at once; more are worked off in portions."""
+_ALONE = 1 << 18
+"""Multiplications up to which a product is made in this thread. Of more, the BLAS would have helpers do a part, which
+spin for a while when they have done it: for products as small as those of a few sessions that takes ten times the
+processor, from whoever works beside.
+"""
+_LEAST_ROWS = 32
 
 Figures = dict[str, Floats]
 """By metric."""
@@ -68,8 +74,20 @@ def tables(clusters: Clusters, *sides: Sequence[Pooled]) -> list[tuple[list[Floa
 def weighed(weights: Floats, sums: Floats, metrics: Sequence[Pooled]) -> Figures:
     """The figures of each resample: weights (b, n) times what clusters add (n, k)."""
     step = max(1, _CELLS // max(1, sums.shape[1]))
-    portions = [weights[at : at + step] @ sums for at in range(0, len(weights), step)]
+    portions = [_product(weights[at : at + step], sums) for at in range(0, len(weights), step)]
     return {m.metric: np.concatenate([np.atleast_1d(m.formula(p)) for p in portions]) for m in metrics}
+
+
+def _product(weights: Floats, sums: Floats) -> Floats:
+    """``weights @ sums``; a small one without helpers."""
+    step = _ALONE // max(1, sums.size)
+    if step < _LEAST_ROWS:
+        found: Floats = weights @ sums
+        return found
+    out: Floats = np.empty((len(weights), sums.shape[1]))
+    for at in range(0, len(weights), step):
+        np.matmul(weights[at : at + step], sums, out=out[at : at + step])
+    return out
 
 
 def leave_one_out(sums: Floats, metrics: Sequence[Pooled]) -> Figures:
