@@ -243,7 +243,7 @@ export function page({ title }) {
     if (live) sessionStorage.setItem("proact-live", "1");
     live ||= sessionStorage.getItem("proact-live") === "1";
   } catch { /* not kept */ }
-  const links = [...(live ? [["/live", "Live"]] : []), ["/", "Runs"], ["/compare", "Compare"], ["/ablation", "Studies"], ["/about", "About"]].map(([href, what]) =>
+  const links = [...(live ? [["/live", "Live"]] : []), ["/", "Runs"], ["/compare", "Compare"], ["/ablation", "Studies"], ["/recordings", "Recordings"], ["/about", "About"]].map(([href, what]) =>
     el("a", { href, "aria-current": location.pathname === href ? "page" : undefined }, what));
   const header = el("header", { class: "top" }, skip, el("a", { class: "name", href: "/" }, "proact"),
     el("nav", { "aria-label": "Pages" }, links), el("span", { class: "space" }), switcher,

@@ -107,7 +107,8 @@ export class Drawing {
     lanes.push({ kind: "axis", y, top: y, height: 20, inner: 20, label: "" });
     y += 20;
     if (session.recording) add("apps", 24, "apps");
-    if (session.truth.needs.length) add("needs", 26, "needs");
+    if (session.marking) add("needs", 44, "windows");  // the page on which windows are marked has no runs
+    else if (session.truth.needs.length) add("needs", 26, "needs");
     for (const run of session.runs) {
       const moments = run.data.moments.length > 0;
       add(moments ? "moments" : "offers", 36, `${run.letter} ${run.name}`, { run, sub: moments ? "moments" : "offers", first: true });

@@ -1,0 +1,438 @@
+// Labelling: windows in which help was needed, marked on the timeline of a recording. Whatever is changed is in the
+// recording before this page says so; undo and redo are the recording's, so they outlive this page.
+import { Refused, ask, byId, clock, count, el, failed, key, page, plain, put, tell, text } from "/static/base.js";
+import { Marked, Marking, spoken } from "/static/label_model.js";
+import { Frame } from "/static/timeline_frame.js";
+import { Session } from "/static/timeline_model.js";
+
+page({ title: "Label" });
+const id = location.pathname.split("/")[2], SHORT_S = 10, TYPING_MS = 900;
+const state = { t: 0, playing: false, by: "", data: null, recording: null, fixed: "", hover: null };
+let session = null, drawing = null, frame = null, dirty = false;
+try { state.by = localStorage.getItem("proact-by") ?? ""; } catch { /* not kept */ }
+
+const FIELDS = ["opens", "closes", "acted", "intention", "query", "weight", "note"];
+const windows = () => state.data?.windows ?? [];
+const selected = () => windows().find((one) => one.id === session.selected) ?? null;
+const place = (t) => Math.round(Math.min(Math.max(t, 0), session.end) * 1000) / 1000;
+
+// ---------------------------------------------------------------- to and from the recording
+
+let before = Promise.resolve();
+// One change after the other. The page shows what the recording holds then, not what it hoped for.
+function send(change, { keep = false } = {}) {
+  before = before.then(async () => {
+    const given = typeof change === "function" ? change() : change;
+    if (!given) return;
+    put(byId("saved"), "saving…");
+    try {
+      const data = await tell(`/api/label/${id}/windows`, { by: state.by, ...given });
+      if (!keep) session.selected = data.made ?? session.selected;
+      else if (data.made !== null) session.selected = data.made;
+      shown(data);
+      put(byId("saved"), "✓ saved");
+      put(byId("problem"));
+    } catch (error) {
+      put(byId("saved"), "✕ not saved");
+      failed(byId("problem"), error);
+      fill();
+    }
+  });
+  return before;
+}
+
+async function reload() {
+  const data = await ask(`/api/label/${id}/windows?by=${encodeURIComponent(state.by)}`);
+  shown(data);
+}
+
+function shown(data) {
+  state.data = data;
+  if (!selected()) session.selected = null;
+  session.windows(data.windows);
+  fix();
+  fill();
+  listed();
+  closing();
+  redraw();
+}
+
+// Why nothing can be marked now, if so.
+function fix() {
+  const why = !state.recording.editable ? "These pages only show. To label, start them with: proact view --edit FOLDER"
+    : state.recording.being_recorded ? "This session is being recorded, or its recorder died: it can be labelled when it is closed."
+      : state.data?.closed ? `${plain(state.by)} has closed: these windows cannot be changed any more. To label anew, take another pseudonym.` : "";
+  state.fixed = why;
+  put(byId("notes"), why ? el("p", { class: "notice" }, text(why)) : "");
+  const idle = Boolean(why);
+  for (const name of ["begin", "remove", ...FIELDS]) byId(name).disabled = idle;
+  byId("end").disabled = byId("act").disabled = idle || !selected();
+  byId("undo").disabled = idle || !state.data?.can_undo;
+  byId("redo").disabled = idle || !state.data?.can_redo;
+  byId("take").hidden = idle || !state.recording.accepted;
+  put(byId("take"), `Take over ${count(state.recording.accepted)} needs from offers that were called useful`);
+}
+
+function may() {
+  if (state.fixed) { flash(state.fixed); return false; }
+  if (!state.by) {
+    flash("first a pseudonym that stands by your labels");
+    byId("by").focus();
+    return false;
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------- marking
+
+const value = (one) => ({ id: one.id, opens_s: one.opens_s, closes_s: one.closes_s, acted_s: one.acted_s, intention: one.intention, query: one.query, note: one.note, weight: one.weight, origin: one.origin });
+const changed = (more) => () => { const one = selected(); return one && { do: "change", ...value(one), ...more }; };
+
+function add(from, to) {
+  if (!may()) return;
+  const opens = place(Math.min(from, Math.max(0, session.end - session.period))), closes = place(Math.max(to, opens + session.period));
+  send({ do: "add", opens_s: opens, closes_s: closes }).then(() => say(`window opened at ${clock(opens, 1)}, closes at ${clock(closes, 1)}`));
+}
+const begin = () => add(state.t, state.t + SHORT_S);
+function edge(which) {
+  const one = selected();
+  if (!one) return flash("no window is selected: o opens one, j and k select");
+  if (!may()) return;
+  const t = place(state.t);
+  if (which === "closes" ? t <= one.opens_s : which === "opens" && t >= one.closes_s) return flash("a window closes after it opens");
+  send(changed({ [`${which}_s`]: t })).then(() => say(`${which} at ${clock(t, 1)}`));
+}
+function remove() {
+  const one = selected();
+  if (!one) return flash("no window is selected");
+  if (may()) send({ do: "remove", id: one.id }).then(() => say("window deleted; u undoes it"));
+}
+const undo = () => { if (may() && state.data.can_undo) send({ do: "undo" }).then(() => say("undone")); else if (!state.fixed) flash("nothing is left to undo"); };
+const redo = () => { if (may() && state.data.can_redo) send({ do: "redo" }).then(() => say("done again")); else if (!state.fixed) flash("nothing was undone"); };
+
+function select(one, { show = true } = {}) {
+  flushNow();
+  session.selected = one?.id ?? null;
+  fill();
+  fix();
+  listed();
+  redraw();
+  if (one && show) seek(one.opens_s, { show: true });
+  if (one) say(`window ${windows().indexOf(one) + 1}: ${plain(spoken(one))}`);
+}
+function next(by) {
+  const all = windows();
+  if (!all.length) return flash("no window is marked yet");
+  const at = all.findIndex((one) => one.id === session.selected);
+  select(all[at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + by, 0), all.length - 1)]);
+}
+
+// ---------------------------------------------------------------- the form
+
+function fill() {
+  const one = selected();
+  byId("form").hidden = !one;
+  byId("none").hidden = Boolean(one);
+  put(byId("none"), windows().length ? "Select a window: by a click, or with j and k." : "Go to where help began to be useful and press o; where it would have come too late, press c.");
+  if (!one) return;
+  const set = { opens: one.opens_s, closes: one.closes_s, acted: one.acted_s ?? "", intention: one.intention ?? "", query: one.query ?? "", weight: one.weight, note: one.note ?? "" };
+  for (const name of FIELDS) if (document.activeElement !== byId(name)) byId(name).value = set[name];  // nobody's typing is overwritten
+  put(byId("wrong"), one.problem ? `▲ ${plain(one.problem)}` : "", one.origin === "label" ? "" : ` (from an ${plain(one.origin)})`);
+}
+
+let typing = 0;
+function read() {
+  clearTimeout(typing);
+  typing = 0;
+  const one = selected();
+  if (!one || state.fixed) return;
+  const number = (name) => (byId(name).value.trim() === "" ? null : Number(byId(name).value));
+  const given = { opens_s: number("opens"), closes_s: number("closes"), acted_s: number("acted"), weight: number("weight") ?? 1,
+    intention: byId("intention").value.trim() || null, query: byId("query").value.trim() || null, note: byId("note").value.trim() || null };
+  const same = (now) => Object.entries(given).every(([name, said]) => said === now[name]);
+  if (!same(one) && may()) send(() => { const now = selected(); return now && !same(now) && { do: "change", ...value(now), ...given }; }, { keep: true });
+}
+function flushNow() { if (typing) read(); }
+for (const name of FIELDS) {
+  byId(name).addEventListener("change", read);
+  byId(name).addEventListener("keydown", (event) => { if (event.key === "Escape") byId("base").focus(); });
+}
+for (const name of ["query", "note", "intention"]) byId(name).addEventListener("input", () => { clearTimeout(typing); typing = name === "intention" ? 0 : setTimeout(read, TYPING_MS); });
+byId("form").addEventListener("submit", (event) => event.preventDefault());
+addEventListener("pagehide", flushNow);
+
+// ---------------------------------------------------------------- the list, and closing
+
+function listed() {
+  const rows = windows().map((one, i) => el("tr", { class: one.id === session.selected ? "now" : null },
+    el("td", {}, el("button", { type: "button", class: "more", "aria-label": `window ${i + 1}, ${plain(spoken(one))}`, "aria-pressed": String(one.id === session.selected), on: { click: () => select(one) } }, `${clock(one.opens_s, 1)} – ${clock(one.closes_s, 1)}`)),
+    el("td", {}, one.acted_s === null ? "–" : clock(one.acted_s, 1)),
+    el("td", {}, one.problem ? el("span", { class: "bad", title: one.problem }, "▲ ") : "", text(one.intention ?? "no intention yet", { limit: 60 })),
+    el("td", {}, text(one.query ?? "", { limit: 120 }), one.note ? el("span", { class: "quiet-text" }, " ", text(one.note, { limit: 120 })) : "")));
+  put(byId("list"), rows.length ? el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Windows" }, el("table", {}, el("thead", {}, el("tr", {}, ["window", "acted", "intention", "words"].map((w) => el("th", { scope: "col" }, w)))), el("tbody", {}, rows))) : el("p", {}, "None yet."));
+}
+
+function closing() {
+  const { closing: plan, others, truth_by: truth, text: words } = state.data;
+  put(byId("close-why"), plan.why ? text(plan.why) : "Closing makes these windows the truth of the session; until then nothing counts, and all can be undone.");
+  byId("close").disabled = Boolean(state.fixed || plan.why || !state.by);
+  put(byId("others"), others.map((one) => el("span", {}, text(one.by, { limit: 40 }), `: ${count(one.n)} windows${one.closed ? ", closed" : ""}. `)), truth.length ? el("strong", {}, "Truth now: ", text(truth.join(", ")), "'s windows.") : "");
+  byId("text-box").hidden = !words;
+  put(byId("text"), plain(words));
+}
+byId("close").addEventListener("click", () => {
+  flushNow();
+  before.then(() => {
+    const plan = state.data.closing;
+    if (plan.why) return;
+    put(byId("sure-says"), plan.says.map((line) => el("p", {}, text(line, { limit: 600 }))));
+    byId("sure-replace").hidden = !plan.replaces.length;
+    byId("replace").checked = false;
+    put(byId("replace-says"), "Mine take the place of those of ", text(plan.replaces.join(" and ")));
+    byId("yes").disabled = plan.replaces.length > 0;
+    byId("sure").showModal();
+    byId("no").focus();
+  });
+});
+byId("replace").addEventListener("change", (event) => { byId("yes").disabled = !event.target.checked; });
+byId("no").addEventListener("click", () => byId("sure").close());
+byId("yes").addEventListener("click", () => {
+  byId("sure").close();
+  send({ do: "close", n: windows().length, replace: byId("replace").checked }).then(() => { if (state.data.closed) say("closed: these windows are the truth of the session"); });
+});
+byId("take").addEventListener("click", () => { if (may()) send({ do: "take" }); });
+byId("offers").addEventListener("change", async (event) => {
+  try {
+    session.offered = event.target.checked ? (await ask(`/api/label/${id}/offers`)).offers : null;
+    if (session.offered && !session.offered.length) flash("no run of this session is shown here");
+    arrange();
+  } catch (error) { failed(byId("problem"), error); }
+});
+byId("by").addEventListener("change", async (event) => {
+  flushNow();
+  await before;
+  state.by = event.target.value.trim();
+  try { localStorage.setItem("proact-by", state.by); } catch { /* not kept */ }
+  session.selected = null;
+  try { await reload(); put(byId("problem")); } catch (error) { failed(byId("problem"), error); }
+});
+byId("by").addEventListener("keydown", (event) => { if (event.key === "Enter" || event.key === "Escape") byId("base").focus(); });
+
+// ---------------------------------------------------------------- moving
+
+function seek(t, { show = false } = {}) {
+  state.t = Math.min(Math.max(t, 0), session.end);
+  const span = drawing.to - drawing.from, margin = show ? span * 0.05 : 0;
+  if (state.t < drawing.from + Math.min(margin, drawing.from) || state.t > drawing.to - (drawing.to < session.end ? margin : 0)) {
+    drawing.view(state.t - span * 0.4, state.t + span * 0.6);
+    dirty = true;
+  }
+  moved = true;
+  repaint();
+}
+let moved = false, painting = 0, resting = 0, flashing = 0;
+function repaint() {
+  painting ||= requestAnimationFrame(() => {
+    painting = 0;
+    if (moved) bringUp();
+    if (dirty) { dirty = false; drawing.draw(); }
+    drawing.cursor(state.t, state);
+  });
+}
+function redraw() { dirty = true; repaint(); }
+function bringUp() {
+  moved = false;
+  const i = session.shotAt(state.t), r = session.recording, span = session.spanAt(state.t);
+  frame.show(i, session.gapAt(state.t));
+  put(byId("window"), span ? [el("strong", {}, text(span[2] === null ? "unknown app" : r.apps[span[2]], { limit: 80 })), " ", text(span[3] === null ? "" : r.titles[span[3]], { limit: 160 })] : "");
+  byId("now").textContent = `${clock(state.t, 1)} / ${clock(session.end)}`;
+  clearTimeout(resting);
+  resting = setTimeout(() => {
+    if (!state.playing) frame.ahead(i);
+    history.replaceState(null, "", `#t=${Math.round(state.t * 1000) / 1000}`);
+  }, state.playing ? 400 : 120);
+}
+function say(words) { byId("said").textContent = words; flash(words); }
+function flash(words) {
+  clearTimeout(flashing);
+  byId("flash").textContent = words;
+  flashing = setTimeout(() => { byId("flash").textContent = ""; }, 4000);
+}
+function step(by) {
+  const i = session.shotAt(state.t), to = session.times[Math.min(Math.max(i + by, 0), session.times.length - 1)];
+  stop();
+  if (to !== undefined) { seek(to); byId("said").textContent = clock(to, 1); }
+}
+function jump(list, direction, none) {
+  stop();
+  const to = Session.next(list, state.t, direction);
+  if (to === null) flash(none); else seek(to, { show: true });
+}
+function zoom(by, around = state.t) {
+  const share = (around - drawing.from) / (drawing.to - drawing.from), span = (drawing.to - drawing.from) * by;
+  if (drawing.view(around - share * span, around + (1 - share) * span)) redraw();
+}
+function pan(by) {
+  const span = drawing.to - drawing.from;
+  if (drawing.view(drawing.from + by * span, drawing.to + by * span)) redraw();
+}
+let last = 0;
+function play() {
+  state.playing = !state.playing;
+  put(byId("play"), state.playing ? "⏸ Pause" : "▶ Play");
+  if (!state.playing) return;
+  if (state.t >= session.end - session.period) seek(0);
+  last = performance.now();
+  requestAnimationFrame(tick);
+}
+function stop() { if (state.playing) play(); }
+function tick(now) {
+  if (!state.playing) return;
+  const to = state.t + ((now - last) / 1000) * Number(byId("speed").value);
+  last = now;
+  seek(to);
+  if (to >= session.end) stop(); else requestAnimationFrame(tick);
+}
+
+// ---------------------------------------------------------------- pointer
+
+const base = byId("base");
+let drag = null;
+base.addEventListener("pointerdown", (event) => {
+  const lane = drawing.laneAt(event.offsetY), t = drawing.t(event.offsetX), held = drawing.held(event.offsetX, event.offsetY);
+  stop();
+  base.setPointerCapture(event.pointerId);
+  const offer = session.offered && drawing.offerAt(event.offsetX, event.offsetY);
+  if (offer) flash(plain(`${offer.intention}: ${offer.text}`).slice(0, 200));
+  if (lane?.kind === "overview") drag = { kind: "overview" };
+  else if (lane?.kind === "needs" && held) {
+    const one = windows().find((w) => w.id === held.window);
+    select(one, { show: false });
+    drag = held.edge && !state.fixed ? { kind: "edge", edge: held.edge, one: { ...one }, moved: false } : { kind: "cursor" };
+  } else if (lane?.kind === "needs" && !state.fixed) drag = { kind: "new", from: t, x: event.offsetX };
+  else drag = { kind: "cursor" };
+  moving(event);
+});
+function moving(event) {
+  const t = place(drawing.t(event.offsetX));
+  if (drag.kind === "overview") {
+    const at = (event.offsetX / drawing.width) * session.end, half = (drawing.to - drawing.from) / 2;
+    if (half * 2 < session.end && drawing.view(at - half, at + half)) dirty = true;
+    return seek(at);
+  }
+  if (drag.kind === "edge" && event.type === "pointermove") {
+    const { one, edge: which } = drag;
+    if (which === "opens" ? t < one.closes_s : t > one.opens_s) {
+      one[`${which}_s`] = t;
+      drag.moved = true;
+      session.windows(windows().map((w) => (w.id === one.id ? one : w)));
+      dirty = true;
+    }
+  }
+  if (drag.kind === "new" && Math.abs(event.offsetX - drag.x) > 4) {
+    drag.to = t;
+    session.windows([...windows(), { id: -1, opens_s: Math.min(drag.from, t), closes_s: Math.max(drag.from, t), acted_s: null, intention: null, problem: null }]);
+    dirty = true;
+  }
+  seek(drawing.t(event.offsetX));
+}
+base.addEventListener("pointermove", (event) => {
+  if (drag) moving(event);
+  else base.style.cursor = drawing.held(event.offsetX, event.offsetY)?.edge ? "ew-resize" : "crosshair";
+});
+base.addEventListener("pointerup", () => {
+  const done = drag;
+  drag = null;
+  if (done?.kind === "edge" && done.moved && may()) send(changed({ [`${done.edge}_s`]: done.one[`${done.edge}_s`] }));
+  else if (done?.kind === "new" && done.to !== undefined && may()) add(Math.min(done.from, done.to), Math.max(done.from, done.to));
+  else if (done) { session.windows(windows()); redraw(); }
+});
+base.addEventListener("pointercancel", () => { drag = null; session.windows(windows()); redraw(); });
+base.addEventListener("wheel", (event) => {
+  if (event.ctrlKey || event.metaKey) zoom(Math.exp(event.deltaY / 300), drawing.t(event.offsetX));
+  else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan((event.deltaX || event.deltaY) / 1000);
+  else return;
+  event.preventDefault();
+}, { passive: false });
+
+// ---------------------------------------------------------------- controls and keys
+
+const click = (name, act) => byId(name).addEventListener("click", act);
+click("play", play);
+click("back", () => step(-1));
+click("forth", () => step(1));
+click("closer", () => zoom(0.5));
+click("farther", () => zoom(2));
+click("all", () => { if (drawing.view(0, session.end)) redraw(); });
+click("begin", begin);
+click("end", () => edge("closes"));
+click("act", () => edge("acted"));
+click("remove", remove);
+click("undo", undo);
+click("redo", redo);
+
+const when = (act) => () => session && act();
+key("o", "a window opens here", when(begin));
+key("c", "the selected window closes here", when(() => edge("closes")));
+key("x", "the user acted alone here", when(() => edge("acted")));
+key("[", "move its opening here", when(() => edge("opens")));
+key("j", "select the next window", when(() => next(1)));
+key("k", "select the window before", when(() => next(-1)));
+key("i", "fill in its intention, question, note; Esc leaves", when(() => { if (selected() && !state.fixed) byId("intention").focus(); else flash("no window is selected"); }));
+key("Delete", "delete the selected window", when(remove));
+key("u", "undo", when(undo));
+key("y", "redo", when(redo));
+key("Ctrl+z", "undo", when(undo));
+key("Ctrl+y", "redo", when(redo));
+key("ArrowLeft", "previous snapshot", when(() => step(-1)));
+key("ArrowRight", "next snapshot", when(() => step(1)));
+key("Alt+ArrowLeft", "previous change of app", when(() => jump(session.bounds, -1, "no earlier change of app")));
+key("Alt+ArrowRight", "next change of app", when(() => jump(session.bounds, 1, "no later change of app")));
+key(" ", "play or pause", when(play));
+for (const [n, speed] of [["1", "1"], ["2", "8"], ["3", "60"]]) key(n, `play at ${speed}×`, when(() => { byId("speed").value = speed; }));
+key("w", "zoom in", when(() => zoom(0.5)));
+key("s", "zoom out", when(() => zoom(2)));
+key("a", "look earlier", when(() => pan(-0.25)));
+key("d", "look later", when(() => pan(0.25)));
+key("0", "the whole session", when(() => { if (drawing.view(0, session.end)) redraw(); }));
+key("Home", "to the start", when(() => { stop(); seek(0); }));
+key("End", "to the end", when(() => { stop(); seek(session.times.at(-1) ?? session.end); }));
+
+function arrange() {
+  drawing.arrange(session, byId("lanes").clientWidth < 560);
+  put(byId("labels"), drawing.lanes.filter((lane) => lane.label).map((lane) => el("div", { style: { top: `${lane.y}px`, height: `${lane.height}px` } }, el("span", {}, lane.label))));
+  redraw();
+}
+addEventListener("themechange", () => { if (drawing) { drawing.recolour(); redraw(); } });
+let wide = 0;
+new ResizeObserver(() => {
+  if (!session || byId("lanes").clientWidth === wide) return;
+  wide = byId("lanes").clientWidth;
+  arrange();
+}).observe(byId("lanes"));
+
+try {
+  state.recording = await ask(`/api/label/${id}/recording`);
+  session = new Marked(state.recording);
+  session.selected = null;
+  drawing = new Marking(byId("base"), byId("over"));
+  frame = new Frame(state.recording, { thumb: byId("thumb"), full: byId("full"), note: byId("no-frame"), box: byId("frame") });
+  byId("opening").remove();
+  byId("whole").hidden = false;
+  document.title = `Label ${plain(state.recording.session).slice(0, 80)} · proact`;
+  put(byId("name"), el("a", { href: "/recordings" }, "Recordings"), " / ", text(state.recording.session, { limit: 60 }));
+  put(byId("intentions"), state.recording.intentions.map((name) => el("option", { value: plain(name) })));
+  byId("by").value = state.by;
+  drawing.session = session;
+  drawing.view(0, session.end);
+  arrange();
+  await reload();
+  const t = Number.parseFloat(new URLSearchParams(location.hash.slice(1)).get("t"));
+  seek(Number.isFinite(t) ? t : 0);
+} catch (error) {
+  byId("opening")?.remove();
+  failed(byId("problem"), error);
+}
+
+// For tests.
+globalThis.label = { state, get session() { return session; }, get drawing() { return drawing; }, get settled() { return before; }, seek };
