@@ -137,8 +137,8 @@ def prepared(what: str | Path, asked: Asked) -> Study:
     file = load(where)
     for text in (*file.fail_if, *asked.fail_if):
         gating.parse(text)
-    _check_metrics(file, where)
     made = grid(file, where, model=asked.model, set_=asked.set_)
+    _check_metrics(file, where, [cell.choice.get("protocol") for cell in made.cells])
     says = file.model_dump(mode="json") | {"axes": [[a.name, a.values] for a in made.axes]}
     says["sessions"] = [str(p) for p in asked.sessions] or says["sessions"]
     identity = digest([says, [cell.id for cell in made.cells]])
@@ -157,11 +157,15 @@ def _study_file(said: str | Path) -> tuple[Path, str | None]:
     raise InputError(path, f"neither a study file nor a preset; {nearest(str(said), presets())}")
 
 
-def _check_metrics(file: StudyFile, where: Path) -> None:
-    known = [metric.name for _, metric in catalogue()] if file.metrics else []
+def _check_metrics(file: StudyFile, where: Path, protocols: Sequence[str | None]) -> None:
+    """Refuse what no run will know, before anything is played; a protocol of None is the scenario's affair."""
+    known = {metric.name: metric.protocols for _, metric in catalogue()} if file.metrics else {}
     for name in file.metrics:
         if name not in known:
             raise InputError(where, f"there is no such metric; {nearest(name, known)}", field="metrics", value=name)
+        if None not in protocols and not set(protocols) & set(known[name]):
+            want = f"a figure of protocol {', '.join(known[name])}, which no cell has"
+            raise InputError(where, want, field="metrics", value=name)
 
 
 def plan_of(study: Study, asked: Asked, *, dry: bool = False, watcher: Watcher | None = None) -> Plan:

@@ -265,6 +265,12 @@ def test_a_gate_that_fails_is_an_exit_code_of_its_own(file: Path, tmp_path: Path
         swept(write(tmp_path, metrics=["F1_rtt"]), tmp_path / "out")
 
 
+def test_a_figure_of_another_protocol_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="metrics: 'accuracy': a figure of protocol moments, which no cell has"):
+        swept(write(tmp_path, axes={"protocol": "stream"}, metrics=["F1_rt", "accuracy"]), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_measured_units_are_alone_unless_asked_and_then_marked(tmp_path: Path) -> None:
     file = world(tmp_path, 1, axes={"agent": "silent", "memory": "none"})
     _, watch = swept(file, tmp_path / "alone")
