@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from aiohttp import web
 
 from simulator.web.index_data import Index
-from simulator.web.pages import answer, html
+from simulator.web.pages import answer, html, number
 from simulator.web.place import Place
 
 __all__ = ["index_of", "routes", "runs_of"]
@@ -31,8 +31,7 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
     """``/`` and ``/api/runs``."""
 
     async def runs(request: web.Request) -> web.Response:
-        since = request.query.get("since", "")
-        return answer(await asyncio.to_thread(_news, place, int(since) if since.isascii() and since.isdigit() else 0))
+        return answer(await asyncio.to_thread(_news, place, number(request.query.get("since")) or 0))
 
     return [web.get("/", html("index.html")), web.get("/api/runs", runs)]
 

@@ -18,7 +18,7 @@ from aiohttp import web
 from simulator.core.errors import UsageError
 from simulator.web.place import Place
 
-__all__ = ["PAGES", "STATIC", "answer", "html", "posted", "routes"]
+__all__ = ["PAGES", "STATIC", "answer", "html", "number", "posted", "routes"]
 
 PAGES = (
     "simulator.web.about",
@@ -46,6 +46,16 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
         if importlib.util.find_spec(name) is not None:
             found += importlib.import_module(name).routes(place)
     return found
+
+
+def number(said: str | None) -> int | None:
+    """A count from 0 as an address or a header says it; None of anything else. Of any length: Python refuses to read
+    very long ones, and no count of ours has 16 digits.
+
+    >>> number("12"), number("-1"), number("١٢"), number("9" * 5000), number(None)
+    (12, None, None, None, None)
+    """
+    return int(said) if said is not None and len(said) < 16 and said.isascii() and said.isdigit() else None
 
 
 def html(name: str) -> Handler:
