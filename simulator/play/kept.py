@@ -10,6 +10,7 @@ from typing import Any
 
 from scorers.base import scorers
 from scorers.feedback import FILE as FEEDBACK
+from scorers.foreign import is_ours
 from simulator.core.errors import UsageError
 from simulator.runs import runlog
 from simulator.runs.folder import TWIN, read_run, write_json
@@ -22,6 +23,8 @@ SCHEMA = 1
 _DIGEST = "digest"
 _SOURCES = {"log": LOG, "truth": TRUTH, "twin": f"{TWIN}/{LOG}", "feedback": FEEDBACK}
 """What scores are made of, by its name in ``made_of``: files of a unit."""
+_VERSIONS: dict[str, Mapping[str, int]] = {}
+_MOST = 256
 
 
 def made_of(run: Path, keys: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -106,9 +109,21 @@ def _outdated(scores: Mapping[str, Any]) -> bool:
     """Whether they were made by other formulas than those of the scorers here."""
     try:
         versions = {
-            name: {m.name: m.version for m in scorers.make(name).metrics}
-            for name in sorted({detail["scorer"] for detail in scores["details"].values()})
+            spec: _versions_of(spec) for spec in sorted({detail["scorer"] for detail in scores["details"].values()})
         }
     except UsageError:  # by a scorer that is not installed here
         return True
     return any(versions[d["scorer"]].get(m) != d["version"] for m, d in scores["details"].items())
+
+
+def _versions_of(spec: str) -> Mapping[str, int]:
+    """Of each metric of a scorer. To make one takes longer than to read a run's scores, so those of ours are made once:
+    their formulas stay while this process lives. A file of somebody's may change.
+    """
+    known = _VERSIONS.get(spec)
+    if known is None:
+        made = scorers.make(spec)
+        known = {metric.name: metric.version for metric in made.metrics}
+        if is_ours(made) and len(_VERSIONS) < _MOST:  # specs come out of files
+            _VERSIONS[spec] = known
+    return known

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from scorers.base import scorers
 from scorers.feedback import FILE as FEEDBACK
 from simulator.core.errors import InputError, UsageError
 from simulator.play.comparing import Comparison, compare
@@ -115,6 +116,12 @@ def test_scores_that_fit_are_read_and_no_log_is_parsed(both: Path, monkeypatch: 
     monkeypatch.setattr("simulator.runs.runlog.read", lambda path: pytest.fail("a log was read"))
     assert read_scores(both / "always") == json.loads(json.dumps(again))
     _figures(both)
+
+
+def test_scorers_are_made_once_for_all_runs_that_are_read(both: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert read_scores(both / "always") is not None
+    monkeypatch.setattr(scorers, "make", lambda spec: pytest.fail(f"{spec} was made again"))
+    assert read_scores(both / "silent") is not None
 
 
 def test_scores_of_another_run_are_not_believed(both: Path) -> None:
