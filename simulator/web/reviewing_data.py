@@ -213,7 +213,10 @@ def _closing(decided: Any) -> dict[str, Any]:
     if counts["retain"]:
         says.append(f"{_n(counts['retain'])} kept, and no later scan changes that.")
     if says:
-        says.append("Nothing brings back what is deleted or filled, and nothing can be undone afterwards.")
+        lost = (
+            "Nothing brings back what is deleted or filled, and nothing" if counts["delete"] + counts["blur"] else "It"
+        )
+        says.append(f"{lost} can{'' if counts['delete'] + counts['blur'] else 'not'} be undone afterwards.")
     return {"n": len(words), **counts, "says": says}
 
 

@@ -163,7 +163,7 @@ function keyed(event, i) {
   event.preventDefault();
   event.stopPropagation();
   const [x, y, w, h] = state.boxes[i], step = event.altKey ? 1 : Math.max(1, Math.round(size()[0] / 200));
-  state.boxes[i] = event.shiftKey ? fit([x, y, w + move[0] * step, h + move[1] * step]) : fit([x + move[0] * step, y + move[1] * step, w, h]);
+  state.boxes[i] = event.shiftKey ? fit([x, y, Math.min(w + move[0] * step, size()[0] - x), Math.min(h + move[1] * step, size()[1] - y)]) : fit([x + move[0] * step, y + move[1] * step, w, h]);
   boxed(i);
 }
 
