@@ -104,7 +104,7 @@ def _panel(
             figure = None if cell is None else summary.figure(cell, metric)
             table[-1].append(None if figure is None else figure.value)
             told[-1].append(_words(cell, metric, room))
-            if figure is not None and cell is not None and _undecided(cell, metric):
+            if figure is not None and cell is not None and summary.undecided(cell, metric):
                 hatched.append((i, j))
     return table, told, hatched
 
@@ -127,13 +127,6 @@ def _number(value: float) -> str:
     return f"{value:.3f}" if abs(value) < 2 else f"{value:.1f}" if abs(value) < 1000 else f"{value:.0f}"
 
 
-def _undecided(cell: Mapping[str, Any], metric: str) -> bool:
-    """Whether the interval of the difference to the baseline holds 0; where no session differs there is none."""
-    gain = cell["metrics"][metric].get("gain") or {}
-    low, high = gain.get("low"), gain.get("high")
-    return gain.get("value") == 0 if low is None or high is None else low <= 0 <= high
-
-
 def _hatching(summary: Summary, metric: str, room: _Room) -> list[str]:
     """What hatching and stars mean, if there are any."""
     figures = [cell["metrics"][metric] for cell in summary.cells if metric in cell["metrics"]]
@@ -141,7 +134,8 @@ def _hatching(summary: Summary, metric: str, room: _Room) -> list[str]:
     if any(found.get("gain") for found in figures):
         against = ", ".join(f"{axis} {value}" for axis, value in summary.baseline.items())
         said.append(
-            f"hatched: the 95 % interval of the difference to {against} (all else equal, same sessions) holds 0"
+            f"hatched: the 95 % interval of the difference to {against} (all else equal, same sessions) holds 0, "
+            "or no session differs"
         )
     elif summary.studied:
         said.append(

@@ -88,6 +88,15 @@ class Summary:
         return Figure(found["value"], found.get("low"), found.get("high"))
 
     @staticmethod
+    def undecided(cell: Mapping[str, Any], metric: str) -> bool:
+        """Whether a cell is not told from the baseline, which is what maps hatch: the interval of its gain holds 0, or
+        there is none because no session differs.
+        """
+        gain = (cell["metrics"].get(metric) or {}).get("gain") or {}
+        low, high = gain.get("low"), gain.get("high")
+        return bool(gain.get("value") == 0 if low is None or high is None else low <= 0 <= high)
+
+    @staticmethod
     def p95_s(cell: Mapping[str, Any]) -> Figure | None:
         """The 95th percentile of scheduled latency, in seconds."""
         found = Summary.figure(cell, "scheduled_latency@p95")

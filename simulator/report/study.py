@@ -163,13 +163,18 @@ def maps_of(summary: Summary, metric: str, rows: str, columns: str, fixed: Mappi
 
 
 def _cell(cell: Told, metric: str) -> Cell:
-    """A cell of the map: hatched where the interval of its difference to the baseline holds 0, or nothing differs."""
+    """A cell of the map; hatched where it is not told from the baseline."""
     found: Told = cell["metrics"].get(metric) or {}
     gain: Told = found.get("gain") or {}
-    low, high = gain.get("low"), gain.get("high")
-    unclear = low <= 0 <= high if low is not None and high is not None else gain.get("value") == 0
     mark = " ★" if found.get("best") else (" ☆" if found.get("like_best") else "")
-    return Cell(found.get("value"), found.get("low"), found.get("high"), unclear, mark, _note(cell, found, gain))
+    return Cell(
+        found.get("value"),
+        found.get("low"),
+        found.get("high"),
+        Summary.undecided(cell, metric),
+        mark,
+        _note(cell, found, gain),
+    )
 
 
 def _note(cell: Told, found: Told, gain: Told) -> str:

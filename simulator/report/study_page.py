@@ -73,7 +73,7 @@ def _maps(summary: Summary, metric: str, rows: str, columns: str, *, every: bool
             "darker: " + ("less" if less else "more"),
         ]
         if maps.hatched:
-            said.append("hatched: the interval of the difference to the baseline holds 0")
+            said.append("hatched: the interval of the difference to the baseline holds 0, or no session differs")
         yield figure(maps.picture, f"{'; '.join([*said, '★ best, ☆ not significantly worse'])}.")
         if every:
             for title, picture in maps.beside.items():

@@ -71,6 +71,18 @@ def test_a_heat_map_has_the_number_of_each_cell_and_hatches_what_is_not_told_fro
     assert "12 sessions and 6 users" in told
 
 
+def test_every_map_hatches_by_one_rule_also_where_no_session_differs(tmp_path: Path) -> None:
+    raw = made(AXES, baseline=BASELINE)
+    clear = [c for c in raw["cells"] if c["metrics"]["F1_rt"]["gain"]["low"] > 0]
+    clear[0]["metrics"]["F1_rt"]["gain"] = {"value": 0.0, "low": None, "high": None}
+    clear[1]["metrics"]["F1_rt"]["gain"] = {"value": 0.1, "low": None, "high": None}  # too few sessions to say
+    summary = Summary(raw)
+    assert [summary.undecided(cell, "F1_rt") for cell in clear[:2]] == [True, False]
+    assert hatched(draw_ablation(summary, "F1_rt", tmp_path / "x.svg")) == 3
+    page = maps_of(summary, "F1_rt", *summary.varying[:2], {})
+    assert str(page.picture.told()).count("'hatch hh") == 3
+
+
 def test_what_has_no_figure_and_what_is_not_in_the_study_stand_apart_in_a_heat_map(tmp_path: Path) -> None:
     raw = made(AXES, baseline=BASELINE)
     raw["cells"][1]["metrics"]["F1_rt"] = {"value": None, "reason": "erred"}
