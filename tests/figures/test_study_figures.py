@@ -16,6 +16,7 @@ from simulator.figures.beside import Column, draw_beside
 from simulator.figures.curves import draw_context, draw_deadline
 from simulator.figures.pareto import draw_pareto, unbeaten
 from simulator.figures.summary import Summary, seconds
+from simulator.report.study import maps_of
 from tests.figures.made_summary import made
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -79,7 +80,7 @@ def test_every_map_hatches_by_one_rule_also_where_no_session_differs(tmp_path: P
     summary = Summary(raw)
     assert [summary.undecided(cell, "F1_rt") for cell in clear[:2]] == [True, False]
     assert hatched(draw_ablation(summary, "F1_rt", tmp_path / "x.svg")) == 3
-    page = maps_of(summary, "F1_rt", *summary.varying[:2], {})
+    page = maps_of(summary, "F1_rt", "agent", "memory", {})
     assert str(page.picture.told()).count("'hatch hh") == 3
 
 
