@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from simulator.runs.lock import Lock
+from simulator.web.pictures import Pictures
 from simulator.web.place import Place, id_of
 from tests.replays import HOSTILE, SAID, play, record
 
@@ -257,6 +259,45 @@ def test_it_fits_every_screen(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     axe_clean(page)
     shot(page, f"timeline-{size[0]}-{scheme}")
+
+
+FRAME = """async ({ pictures, sheets }) => {
+  const { Frame } = await import("/static/timeline_frame.js");
+  const made = (name) => document.body.appendChild(document.createElement(name)), n = sheets.length * 100;
+  const recording = { picture: Array.from({ length: n }, (_, i) => i), pictures, sheets, states: ["unreviewed"],
+    state: new Array(n).fill(0), held: new Array(n).fill(0) };
+  const parts = { thumb: made("canvas"), full: made("img"), note: made("p"), box: made("div") };
+  globalThis.frame = new Frame(recording, parts);
+  for (let i = 0; i < n; i += 50) { frame.show(i, null); await new Promise(requestAnimationFrame); }
+}"""
+
+
+def test_the_picture_at_the_cursor_does_not_wait_for_thumbnails(
+    page: Any, served: Served, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scrubbing asks for sheets faster than they are made, and a browser has six connections."""
+    go, order, make = Event(), list[str](), Pictures._make
+
+    def slow(self: Pictures, id_: str, ids: Sequence[str]) -> bytes:
+        order.append(id_)
+        assert go.wait(10)
+        return make(self, id_, ids)
+
+    monkeypatch.setattr(Pictures, "_make", slow)
+    place = Place([made])
+    (file, *_) = sorted(made.glob("day/session/screenshots/**/*.*"))
+    (picture,) = place.pictures.add([(file, None)], made)
+    ids = [place.pictures.add([(file, str(i))], made)[0] for i in range(10)]
+    sheets = place.pictures.sheets([id_ for id_ in ids for _ in range(100)])
+    page.goto(f"{served(place)}/about")
+    try:
+        page.evaluate(FRAME, {"pictures": [picture] * 1000, "sheets": sheets})
+        page.wait_for_function("frame.full.naturalWidth > 0 && !frame.full.hidden && frame.ready.has(950)")
+        assert len(order) <= 2, "the rest of the connections is for pictures"
+    finally:
+        go.set()
+    page.wait_for_function("[...frame.sheets.values()].every((sheet) => sheet.naturalWidth > 0)")
+    assert set(order[2:5]) <= set(sheets[6:]), "what was wanted last comes first"
 
 
 def test_a_run_without_a_unit_in_the_address_opens_its_first(page: Any, served: Served, made: Path) -> None:

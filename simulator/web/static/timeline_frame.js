@@ -2,12 +2,18 @@
 import { put } from "/static/base.js";
 
 const ACROSS = 10, A_SHEET = 100, WIDE = 160, HIGH = 90;
+// A browser has six connections to a server, and one of them listens. Sheets, which take long to make, never have them
+// all; of the pictures the one at the cursor always finds one free.
+const SHEETS_AT_ONCE = 2, PICTURES_AT_ONCE = 3;
 const WHY = { deleted: "This snapshot was deleted from the recording.", gone: "The file of this picture is not there.", none: "No picture was kept of this snapshot." };
 
 export class Frame {
   constructor(recording, { thumb, full, note, box }) {
     Object.assign(this, { recording, thumb, full, note, box });
     this.sheets = new Map();
+    this.waiting = [];  // sheets that are to be asked for: number and image, what was wanted last at the end
+    this.asked = 0;
+    this.coming = new Set();  // places whose pictures are on their way
     this.gone = new Set(recording?.gone ?? []);
     this.ready = new Map();  // place -> Image that is decoded
     thumb.width = WIDE * 2;
@@ -65,23 +71,29 @@ export class Frame {
     this.box.classList.toggle("tl-stale", late);
   }
 
-  load(place) {
-    if (place === undefined || this.ready.has(place)) return;
+  load(place, ahead = false) {
+    if (place === undefined || this.ready.has(place) || this.coming.has(place)) return;
+    if (this.coming.size >= PICTURES_AT_ONCE - ahead) return;  // as soon as one is here, what is shown then is asked for
+    this.coming.add(place);
     const image = new Image();
+    image.fetchPriority = ahead ? "low" : "high";
     image.src = `/picture/${this.recording.pictures[place]}`;
     image.decode().then(() => {
       this.ready.set(place, image);
       if (this.ready.size > 24) this.ready.delete(this.ready.keys().next().value);
       if (this.shown === place) this.place(image, false);
       else if (this.shown !== undefined && this.box.classList.contains("tl-stale")) this.place(image, true);  // at least near
-    }, () => { if (this.shown === place) this.say(WHY.gone); });
+    }, () => { if (this.shown === place) this.say(WHY.gone); }).finally(() => {
+      this.coming.delete(place);
+      this.load(this.shown);
+    });
   }
 
   // Have the pictures around a snapshot at hand.
   ahead(i, step = 1) {
     for (const n of [i + step, i + 2 * step, i - step]) {
       const place = this.recording?.picture[n];
-      if (place !== null && place !== undefined && !this.gone.has(place)) this.load(place);
+      if (place !== null && place !== undefined && !this.gone.has(place)) this.load(place, true);
     }
   }
 
@@ -99,9 +111,24 @@ export class Frame {
   sheet(n) {
     if (!this.sheets.has(n) && this.recording.sheets[n] !== undefined) {
       const image = new Image();
-      image.src = `/sheet/${this.recording.sheets[n]}`;
+      image.fetchPriority = "low";
+      for (const end of ["load", "error"]) image.addEventListener(end, () => { this.asked--; this.fetch(); }, { once: true });
       this.sheets.set(n, image);
+      this.waiting.push([n, image]);
+      queueMicrotask(() => this.fetch());
+    } else {
+      const i = this.waiting.findIndex(([other]) => other === n);
+      if (i >= 0) this.waiting.push(...this.waiting.splice(i, 1));
     }
     return this.sheets.get(n);
+  }
+
+  // Ask for what was wanted last, few at a time.
+  fetch() {
+    while (this.asked < SHEETS_AT_ONCE && this.waiting.length) {
+      const [n, image] = this.waiting.pop();
+      this.asked++;
+      image.src = `/sheet/${this.recording.sheets[n]}`;
+    }
   }
 }
