@@ -34,6 +34,7 @@ class Session:
         protocol: as its scenario says; None where it does not.
         end_ns: its length, ``period_ns`` the stream's period.
         n_moments: questions that the scenario itself states for protocol moments.
+        n_past: events of its history; of one that is yet to be made, about so many.
     """
 
     key: str
@@ -46,6 +47,7 @@ class Session:
     end_ns: int
     period_ns: int
     n_moments: int
+    n_past: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ def session_of(play: Play, nth: int) -> Session:
     }
     protocol = play.settings.get("protocol")
     return Session(play.key, play.where.absolute(), nth, play.source.session, play.user, digest(facts), protocol,
-                   play.truth.end_ns, play.period_ns, len(play.truth.moments))  # fmt: skip
+                   play.truth.end_ns, play.period_ns, len(play.truth.moments), len(play.history))  # fmt: skip
 
 
 def _generated(name: str, spec: GenerateSpec, where: Path, out: Path, *, dry: bool, tell: Tell) -> DataSet:
@@ -187,14 +189,15 @@ def _generated(name: str, spec: GenerateSpec, where: Path, out: Path, *, dry: bo
     folder = out / MADE_UP / f"{name}-{made_of[:10]}"
     if not folder.exists():
         if dry:
-            day = 10 * 3600 * 10**9  # about a day of work
+            day, past = 10 * 3600 * 10**9, 250 * spec.days  # about a day of work, and so many events of each before it
             stand = [
-                Session(f"user-{i}", folder, 0, "", f"user-{i}", "", None, day, 10**9, 0) for i in range(spec.users)
+                Session(f"user-{i}", folder, 0, "", f"user-{i}", "", None, day, 10**9, 0, past)
+                for i in range(spec.users)
             ]
             return DataSet(name, (folder,), tuple(stand), None)
         from simulator.workload import generate  # most studies make up nobody
 
-        tell(f"making up {spec.users} users of {spec.days} days")
+        tell(f"making up {spec.users} users of {spec.days} days for {name}")
         _whole(folder, lambda to: generate(recipe, to, users=spec.users, days=spec.days, seed=spec.seed,
                                            sessions=spec.sessions))  # fmt: skip
     return _read(name, (folder,))

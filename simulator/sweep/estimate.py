@@ -24,6 +24,7 @@ _TOKENS_OUT = (30.0, 400.0)
 _CALL_S = (0.5, 10.0)
 _DECISION_S = (20e-6, 1e-3)  # of an agent that asks nobody
 _UNIT_S = (0.005, 0.02)  # around a unit: reading, writing, its share of scoring
+_EVENT_S = (20e-6, 1e-3)  # of the past that an agent and its memory are told first
 _MOMENTS = 40  # sampled where a scenario states none: about so many of a session
 
 
@@ -107,11 +108,13 @@ class _Sum:
         self.decisions = (self.decisions or 0) + n if is_known else None
         self.calls = None if self.calls is None or calls is None else self.calls + calls
         self.n_alone += len(run.missing) if facts.needs.alone else 0
+        n_past = sum(sessions[i].n_past for i in run.missing)
         seconds, known = self.alone_s if facts.needs.alone else self.seconds, calls or 0
         tokens_in = [known * (t + facts.pictures * p) for t, p in zip(_TOKENS_IN, _TOKENS_PICTURE, strict=True)]
         tokens_out = [known * t for t in _TOKENS_OUT]
         for end in (0, 1):
-            seconds[end] += known * _CALL_S[end] + n * _DECISION_S[end] + len(run.missing) * _UNIT_S[end]
+            around = len(run.missing) * _UNIT_S[end] + n_past * _EVENT_S[end]
+            seconds[end] += known * _CALL_S[end] + n * _DECISION_S[end] + around
             self.tokens_in[end] += tokens_in[end]
             self.tokens_out[end] += tokens_out[end]
         if calls != 0:

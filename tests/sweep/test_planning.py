@@ -20,10 +20,11 @@ HOUR = 3600 * 10**9
 FACTS = CellFacts("f", Needs(), "stream", "modelled", 2 * 10**9, 0, 0, False, False)
 
 
-def plan(*missing: int, n_sessions: int = 3, facts: CellFacts = FACTS, **choice: object) -> Plan:
+def plan(*missing: int, n_sessions: int = 3, n_past: int = 0, facts: CellFacts = FACTS, **choice: object) -> Plan:
     """Runs of one cell: of each so many units are missing."""
     sessions = tuple(
-        Session(f"s{i}", Path("s"), 0, f"s{i}", f"u{i}", f"i{i}", None, HOUR, 10**9, 0) for i in range(n_sessions)
+        Session(f"s{i}", Path("s"), 0, f"s{i}", f"u{i}", f"i{i}", None, HOUR, 10**9, 0, n_past)
+        for i in range(n_sessions)
     )
     cell = Cell((("agent", "a"),), {"agent": "silent", "memory": "none", **choice}, "d")
     runs = [Run(f"r{i}", 0, i, list(range(n)), is_scored=n == 0) for i, n in enumerate(missing)]
@@ -121,4 +122,6 @@ def test_a_cost_is_that_of_the_tokens_at_the_prices_given() -> None:
 def test_what_is_alone_is_not_divided_among_workers() -> None:
     alone = replace(FACTS, needs=Needs(alone=True))
     assert estimate(plan(2, facts=alone), 4, 1).seconds == estimate(plan(2, facts=alone), 1, 1).seconds
+    told, fresh = estimate(plan(2, n_past=10_000), 1, 1).seconds, estimate(plan(2), 1, 1).seconds
+    assert told[1] - fresh[1] == pytest.approx(20), "two units, to each of which a past is told first"
     assert estimate(plan(2), 4, 1).seconds[1] == pytest.approx(estimate(plan(2), 1, 1).seconds[1] / 4)
