@@ -20,14 +20,12 @@ from simulator.session.reader import Header, Reader
 from simulator.session.scenario import SUFFIXES
 from simulator.session.scenario_file import OpportunitySpec, ScenarioFile, load, parse
 from simulator.session.scenario_truth import LABELLED, Intentions, StatedTruth
-from simulator.session.schema import DRAFTS
+from simulator.session.schema import ACCEPTED, DRAFTS, MARKED
 from simulator.session.truth import Opportunity
 
 __all__ = ["ACCEPTED", "CLOSED", "COLUMNS", "MARKED", "NEED", "Case", "Mark", "Standing", "case_of", "labelled_by",
            "live", "mark_of", "problems", "scenario_text", "standing", "why"]  # fmt: skip
 
-MARKED, ACCEPTED = "label", "accepted offer"
-"""Where a window comes from: a person marked it, or took over an offer that was called useful."""
 CLOSED, NEED = "closed", "need"
 COLUMNS = ("id", "at_ns", "closes_ns", "acted_ns", "intention", "query", "note", "weight", "origin", "verdict",
            "state", "replaces", "rater")  # fmt: skip

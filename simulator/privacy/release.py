@@ -27,7 +27,7 @@ from simulator.privacy.states import State, inside
 from simulator.screen.pixels import decode
 from simulator.session.check import check
 from simulator.session.reader import Reader
-from simulator.session.schema import DRAFTS, GAP_REASONS, NOTE_KINDS
+from simulator.session.schema import ACCEPTED, GAP_REASONS, MARKED, NOTE_KINDS
 from simulator.session.store import Writer, image_path
 
 __all__ = ["SIDE_FILE", "Options", "Released", "release"]
@@ -281,9 +281,10 @@ class _Release:
             if row["rater"] is not None:
                 row["rater"] = self._raters.setdefault(row["rater"], f"rater {len(self._raters) + 1}")
             self._sentences(row, ("query", "note", "verdict"))
-            if row["state"] in DRAFTS:
+            if row["state"] not in (None, "closed"):
                 made.removed["labels: drafts"] += 1
                 continue
+            row["origin"] = row["origin"] if row["origin"] in (MARKED, ACCEPTED) else None
             writer.label(**row)
             made.kept["labels"] += 1
         for row in self._dicts("masks", ("tick", "monitor", "x", "y", "w", "h", "reason")):

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from simulator.core.types import SECOND
 
 __all__ = [
+    "ACCEPTED",
     "APPLICATION_ID",
     "COLUMNS",
     "DDL",
@@ -33,6 +34,7 @@ __all__ = [
     "LEAST_PERIOD_NS",
     "LOCK",
     "LONGEST_PATH",
+    "MARKED",
     "NOTE_KINDS",
     "TABLE_OF_ANNOTATIONS",
     "VERSION",
@@ -67,6 +69,9 @@ LATER_LABELS = ("closes_ns", "acted_ns", "weight", "origin", "replaces", "state"
 
 DRAFTS = ("draft", "undone")
 """What ``labels.state`` says of windows that their labeller has not closed; of closed ones ``closed``."""
+
+MARKED, ACCEPTED = "label", "accepted offer"
+"""What ``labels.origin`` says: a person marked the window, or took over an offer that was called useful."""
 
 LOCK = ".recording.lock"
 """The file that whoever writes a session holds: recording, compacting, redacting, labelling, forgetting."""

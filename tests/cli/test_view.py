@@ -11,6 +11,7 @@ import pytest
 from simulator.cli import viewing
 from simulator.cli.view import view
 from simulator.core.errors import UsageError
+from simulator.web.place import Place
 
 
 def test_a_folder_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
@@ -46,3 +47,24 @@ def test_a_browser_that_fails_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webbrowser, "open", fail)
     monkeypatch.setenv("DISPLAY", ":0")
     assert not viewing.opened("http://127.0.0.1:1/")
+
+
+def test_pages_that_may_change_recordings_always_want_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[bool, str | None]] = []
+
+    class Stop(Exception):
+        pass
+
+    def serve(place: Place, *, token: str | None) -> None:
+        made.append((place.editable, token))
+        place.close()
+        raise Stop
+
+    monkeypatch.setattr(viewing, "Web", serve)
+    for how in ({}, {"edit": True}, {"edit": True, "token": "12345678"}):
+        with pytest.raises(Stop):
+            view([tmp_path], **how)
+    assert made[0] == (False, None)
+    assert made[1][0]
+    assert len(made[1][1] or "") == 32
+    assert made[2] == (True, "12345678")

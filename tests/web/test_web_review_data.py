@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,9 +46,15 @@ class Desk:
         return told
 
 
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return desk.record(tmp_path_factory.mktemp("recorded") / "s")
+
+
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[Desk]:
-    made = Desk(desk.record(tmp_path / "s"))
+def page(tmp_path: Path, recorded: Path) -> Iterator[Desk]:
+    shutil.copytree(recorded, tmp_path / "s")
+    made = Desk(tmp_path / "s")
     yield made
     made.place.close()
 
