@@ -43,6 +43,7 @@ class LiveOptions:
     speed: Annotated[int | None, option("Of --replay: idle stretches at so many times real time.")] = None
     web: Annotated[bool, Parameter(help="Serve the page in a browser; its address is printed.")] = True
     port: Annotated[int, option("Of the page; 0: any that is free.")] = 0
+    linger: Annotated[str, option("How long the page takes answers after the end; 0s: not at all.")] = "30s"
     open_: Annotated[bool, Parameter(name="--open", help="Open the page in the browser.", negative="")] = False
     yes: Annotated[bool, switch("The text on what is recorded was read: do not ask.")] = False
     json: AsJson = False

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.cli.live import LiveOptions
 from simulator.cli.speak import Voice, plain
+from simulator.core.durations import show_duration
 from simulator.core.types import MS
 from simulator.play.player import Together, Watcher
-from simulator.timing.clock import rest
+from simulator.timing.clock import real_ns, rest
 
 if TYPE_CHECKING:
     from simulator.web.live import LivePage, Pausable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Page", "notice_of", "page_of"]
 
 _LEAST_TOKEN = 32
+_LOOK_NS = 100 * MS
 _LAST_NS = 300 * MS  # for open pages to hear that it has ended
 
 
@@ -47,6 +49,24 @@ class Page:
     def beside(self, watcher: Watcher) -> Watcher:
         """A watcher that tells the page too."""
         return watcher if self.live is None else Together(watcher, self.live)
+
+    def linger(self, for_ns: int, voice: Voice) -> bool:
+        """After the run: keep the page for answers to its last suggestions, if somebody had it open; whether any came.
+
+        That ends when the time is up, when all of them are answered, and with Ctrl-C.
+        """
+        live = self.live
+        if live is None or not for_ns or not live.looked_at or not live.feed.unanswered:
+            return False
+        before, until = live.answers, real_ns() + for_ns
+        live.linger(for_ns)
+        voice.tell(
+            f"ended; the page takes answers to its last suggestions for {show_duration(for_ns)}, or until Ctrl-C"
+        )
+        with suppress(KeyboardInterrupt):
+            while real_ns() < until and live.feed.unanswered:
+                rest(_LOOK_NS)
+        return live.answers > before
 
     @property
     def workers(self) -> list[Callable[[], Coroutine[Any, Any, None]]]:

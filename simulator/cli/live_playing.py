@@ -14,7 +14,7 @@ import anyio
 
 from simulator.cli.live import LiveOptions
 from simulator.cli.live_page import Page, notice_of, page_of
-from simulator.cli.live_recording import beat, fall_back, hearing, replay, told
+from simulator.cli.live_recording import beat, fall_back, heard_out, hearing, replay, told
 from simulator.cli.record import Options as RecordOptions
 from simulator.cli.recording import agree, keys, recorder_for, unrecorded
 from simulator.cli.speak import Voice, plain
@@ -84,6 +84,7 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         base_url_of(chosen)  # and so is an address, also one of the environment, that nothing can be asked at
     if options.for_ is not None:
         duration("for", options.for_)
+    duration("linger", options.linger)
     if options.fallback is not None:
         plays([options.fallback])  # what is to save a demo is opened before it begins
     if options.replay is not None:
@@ -154,6 +155,7 @@ def _play(place: LiveFolder, options: LiveOptions, voice: Voice, model: ModelCho
         voice.tell("interrupted before anything was recorded")
         voice.record("interrupted", runs=[str(played.folder)])
         return played.code
+    played = heard_out(played, options, page, voice)
     voice.say(plain(f"to replay it: {_replay(folder, options)}"))
     voice.say(plain(f"to take it back: proact forget {shlex.quote(user)} --in {shlex.quote(str(folder))}"))
     return told(played, voice, run.shown)

@@ -34,7 +34,7 @@ from simulator.session.ignored import hide
 from simulator.timing.clock import pause
 from simulator.timing.tasks import beside
 
-__all__ = ["beat", "fall_back", "hearing", "play_recording", "replay", "shown_of", "told"]
+__all__ = ["beat", "fall_back", "heard_out", "hearing", "play_recording", "replay", "shown_of", "told"]
 
 
 async def beat(spectator: Spectator) -> None:
@@ -128,7 +128,14 @@ def play_recording(recording: Path, out: Path, options: LiveOptions, voice: Voic
     played = anyio.run(run)
     if over and played.scores is None:  # ended because its time was up: scored as far as it went
         played = replace(played, scores=score_folder(played.folder), code=Exit.DONE)
-    return told(played, voice)
+    return told(heard_out(played, options, page, voice), voice)
+
+
+def heard_out(played: Played, options: LiveOptions, page: Page, voice: Voice) -> Played:
+    """Give the person at the page time to answer the last suggestions of a run that ended; scored again if they did."""
+    if played.scores is None or not page.linger(duration("linger", options.linger), voice):
+        return played
+    return replace(played, scores=score_folder(played.folder))
 
 
 def shown_of(suggestions: int, offers: int) -> str:

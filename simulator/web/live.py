@@ -77,6 +77,8 @@ class LivePage(Watcher):
     Attributes:
         feed: what the page shows.
         lags_ns: how late the run's loop woke for the last looks.
+        looked_at: whether anybody ever opened it.
+        answers: how often somebody answered an offer, or took that back.
     """
 
     hub: Hub
@@ -85,6 +87,8 @@ class LivePage(Watcher):
     recorder: Pausable | None = None
     feed: LiveFeed = field(init=False)
     lags_ns: deque[int] = field(init=False)
+    looked_at: bool = field(init=False, default=False)
+    answers: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self.feed = LiveFeed(self.hub.publish, f"{wall_ns():x}")
@@ -92,6 +96,7 @@ class LivePage(Watcher):
         self._folder: RunFolder | None = None
         self._plan: UnitPlan | None = None
         self._engine: Engine | None = None
+        self._ended: tuple[int, int] | None = None
         self._newest = -1
         self._n_released = 0
         self._status_ns = 0
@@ -114,7 +119,7 @@ class LivePage(Watcher):
 
     def unit(self, plan: UnitPlan) -> None:
         """See ``Watcher``."""
-        self._plan, self._engine, self._newest = plan, None, -1
+        self._plan, self._engine, self._ended, self._newest = plan, None, None, -1
         self._begin(
             {
                 "session": plan.source.session,
@@ -139,8 +144,14 @@ class LivePage(Watcher):
     def unit_done(self, plan: UnitPlan, result: UnitResult) -> None:
         """See ``Watcher``."""
         self._look()
+        if self._engine is not None:
+            self._ended = self._engine.now_ns(), real_ns()
         self._engine = None
         self.feed.phase("ended", None if result.error == "interrupted" else result.error)
+
+    def linger(self, for_ns: int) -> None:
+        """The run has ended; say on the page that answers are taken for so long."""
+        self.feed.lingers((wall_ns() + for_ns) // MS)
 
     async def watch(self) -> None:
         """Look ten times a second what is new; runs beside the run, in its loop, until cancelled."""
@@ -231,6 +242,7 @@ class LivePage(Watcher):
         ]
 
     async def _state(self, request: web.Request) -> web.StreamResponse:
+        self.looked_at = True
         return answer(self.feed.state())
 
     async def _picture(self, request: web.Request) -> web.StreamResponse:
@@ -274,17 +286,25 @@ class LivePage(Watcher):
     def _write_answer(self, id_: str, said: str | None) -> str | None:
         """Put an answer into the unit's file, or take the newest back; what holds now."""
         with self._answering:
-            shown, plan, folder, engine = self.feed.offer(id_), self._plan, self._folder, self._engine
+            shown, plan, folder = self.feed.offer(id_), self._plan, self._folder
             if shown is None or plan is None or folder is None:
                 raise NotHere("this offer is not on the page any more, so nothing was written down")
             file = folder.unit(plan.key) / feedback.FILE
             by = plan.source.user
+            self.answers += 1
             if said is None:
                 return feedback.take_back(file, shown.seq, shown.intention, by)
             at = utc_now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            t_s = None if engine is None else round(engine.now_ns() / SECOND, 3)
+            now_ns = self._stream_ns()
+            t_s = None if now_ns is None else round(now_ns / SECOND, 3)
             feedback.add(file, Feedback(shown.seq, said, by, at, shown.intention, t_s))
             return said
+
+    def _stream_ns(self) -> int | None:
+        """The stream's time; after its end as if it had gone on. None before it began."""
+        if (engine := self._engine) is not None:
+            return engine.now_ns()
+        return None if self._ended is None else self._ended[0] + real_ns() - self._ended[1]
 
 
 def _encode(path: Path) -> bytes:

@@ -120,8 +120,23 @@ class LiveFeed:
         """``preparing``, ``running`` or ``ended``, and a sentence why."""
         with self._lock:
             if (self._about.get("phase"), self._about.get("why")) != (phase, why):
-                self._about |= {"phase": phase, "why": why}
-                self._say("live_phase", {"phase": phase, "why": why})
+                self._phase(phase, why, None)
+
+    def lingers(self, until_ms: int) -> None:
+        """It has ended, and answers are taken until then: milliseconds since 1970."""
+        with self._lock:
+            self._phase("ended", self._about.get("why"), until_ms)
+
+    def _phase(self, phase: str, why: str | None, until_ms: int | None) -> None:
+        told = {"phase": phase, "why": why, "until_ms": until_ms}
+        self._about |= told
+        self._say("live_phase", told)
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether there is a suggestion on the page that nobody has answered."""
+        with self._lock:
+            return any(offer["said"] is None for offer in self._offers)
 
     def snapshot(self, snapshot: Snapshot) -> None:
         """A snapshot was released."""

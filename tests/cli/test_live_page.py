@@ -1,16 +1,29 @@
-"""The word that the live page asks for: kept for its owner, never a weak one."""
+"""The page of a live run: the word that it asks for, and how long it is there."""
 
 from __future__ import annotations
 
+import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import anyio
 import pytest
 
+from scorers.feedback import FILE, read
 from simulator.cli import _call
 from simulator.cli.live import LiveOptions
-from simulator.cli.live_page import kept_token, page_of
+from simulator.cli.live_page import Page, kept_token, page_of
+from simulator.cli.live_recording import heard_out
 from simulator.cli.speak import Voice
 from simulator.core.errors import Exit
+from simulator.core.types import MS, SECOND
+from simulator.play.assemble import Choice
+from simulator.play.kept import read_scores
+from simulator.play.player import play
+from simulator.timing.clock import real_ns, rest
+from simulator.web.hub import Hub
+from simulator.web.live import LivePage
+from tests.replays import SAID, Scripted, record
 
 WORD = "0123456789abcdef" * 2
 
@@ -49,6 +62,40 @@ def test_without_a_page_nothing_is_served(tmp_path: Path) -> None:
         assert (page.live, page.open, page.workers) == (None, False, [])
 
 
+def test_what_is_answered_after_the_end_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    live = LivePage(Hub())
+    choice = Choice([record(tmp_path / "day")], agent=lambda: Scripted(SAID), memory="none", clock="modelled",
+                    latency="fixed:2s")  # fmt: skip
+    played = anyio.run(lambda: play(choice, out=tmp_path / "run", watcher=live))
+    assert played.scores is not None
+    assert "acceptance_rate" not in played.scores["scores"]
+    page, voice, options = Page(live), Voice(as_json=False), LiveOptions(linger="5s")
+    assert heard_out(played, options, page, voice) is played, "nobody had the page open"
+    live.looked_at = True
+    assert heard_out(played, LiveOptions(linger="0s"), page, voice) is played
+
+    def answer_all() -> None:
+        while live.feed.state()["about"]["until_ms"] is None:
+            rest(MS)
+        for n, offer in enumerate(live.feed.state()["offers"]):
+            live.feed.said(offer["id"], live._write_answer(offer["id"], "rejected" if n else "accepted"))
+
+    begun = real_ns()
+    with ThreadPoolExecutor(1) as pool:
+        answering = pool.submit(answer_all)
+        after = heard_out(played, options, page, voice)
+        answering.result()
+    assert real_ns() - begun < 4 * SECOND, "when all is answered nobody is waited for"
+    assert after.scores is not None
+    counted = after.scores["details"]["acceptance_rate"]
+    assert (counted["value"], counted["accepted"], counted["rejected"], counted["n_without"]) == (0.25, 1, 3, 0)
+    assert read_scores(tmp_path / "run") == json.loads(json.dumps(after.scores)), "and they are kept"
+    said = read(tmp_path / "run" / "units" / "day" / FILE)
+    assert said is not None
+    assert all(one.t_s is not None and one.t_s >= 59 for one in said), "said after the stream had ended"
+    assert "for 5s, or until Ctrl-C" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -56,6 +103,7 @@ def test_without_a_page_nothing_is_served(tmp_path: Path) -> None:
         (["--replay", "scenarios/nothing", "--speed", "0"], "a whole number from 1"),
         (["--replay", "scenarios/nothing", "--fallback", "scenarios/nothing"], "--replay shows none"),
         (["--replay", "scenarios/nothing", "--past", "scenarios/nothing"], "brings its past"),
+        (["--linger", "long"], "--linger: 'long' is not a duration"),
         (["--port", "70000"], "0 to 65535"),
         (["--open", "--no-web"], "--no-web serves none"),
     ],

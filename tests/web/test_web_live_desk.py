@@ -72,7 +72,7 @@ def test_its_window_is_covered_in_every_picture_and_its_pause_stops_the_recorder
     with Desk(1024, 640, manager=True) as desk:
         desk.window("notes - Editor", wm_class=("mousepad", "Mousepad"), x=760, y=40, width=200, height=200)
         words = ["live", tmp_path / "demo", "--agent", f"{tmp_path / 'changes.py'}:Changes", "--memory", "none",
-                 "--gate", "off", "--yes", "--json"]  # fmt: skip
+                 "--gate", "off", "--linger", "0s", "--yes", "--json"]  # fmt: skip
         command = [sys.executable, "-m", "simulator.cli", *map(str, words)]
         with out.open("w") as stream:
             live = desk.start(command, cwd=ROOT, stdout=stream)

@@ -224,6 +224,10 @@ def test_a_recording_says_so_and_cannot_be_paused(page: Any, served: Any, tmp_pa
     live.page.feed.phase("ended", "the agent was lost")
     page.wait_for_function("document.querySelector('#rec').textContent === '■ ENDED'")
     page.wait_for_function("document.querySelector('#doing').textContent === 'ended: the agent was lost'")
+    live.page.linger(20 * SECOND)
+    page.wait_for_function(
+        "/^answers are taken for (19|20) s more$/.test(document.querySelector('#watch').textContent)"
+    )
 
 
 def test_that_its_window_was_not_found_is_said(page: Any, served: Any, live: Live) -> None:

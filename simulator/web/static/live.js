@@ -81,7 +81,12 @@ function heardTime(status) {
   const said = status.now_ms - performance.now();
   offset = offset === null || Math.abs(said - offset) > 1500 ? said : Math.max(offset, said);
 }
-const now = () => (offset === null ? null : performance.now() + offset);
+let stopped = null;
+function now() {
+  if (offset === null) return null;
+  if (state?.about.phase !== "ended") { stopped = null; return performance.now() + offset; }
+  return (stopped ??= performance.now() + offset);  // of what has ended the picture stays as it is
+}
 
 function lost(yes) {
   away = yes;
@@ -210,7 +215,10 @@ function recording() {
 function doing() {
   const t = now(), { phase, why } = state.about, rec = state.status.recording;
   if (phase === "preparing") return ["still", "agent and memory are getting ready", null];
-  if (phase === "ended") return ["still", why ? `ended: ${why}` : "ended", null];
+  if (phase === "ended") {
+    const left = Math.max(0, Math.ceil((state.about.until_ms - Date.now()) / 1000));
+    return ["still", why ? `ended: ${why}` : "ended", null, state.about.until_ms && !away ? `answers are taken for ${left} s more` : ""];
+  }
   if (rec?.paused) return ["still", "paused", null];
   const offer = current();
   if (offer && !offer.said && t !== null && t - offer.t_ms < BUDGET_FRESH_MS) return ["suggesting", state.thinking.length ? "suggesting, and thinking on" : "suggesting", t - offer.t_ms];
