@@ -63,6 +63,11 @@ class Recorded:
             for path, row, n, tick, captured, monitor, states in self._db.execute(sql)
         ]
 
+    def has(self, path: str) -> bool:
+        """Whether a row shows that picture."""
+        sql = "SELECT 1 FROM screenshots WHERE file_path = ? LIMIT 1"
+        return self._db.execute(sql, (path,)).fetchone() is not None
+
     def sequence(self) -> list[tuple[int, str]]:
         """Monitor and path of the pictures as they follow each other, a still one once; by monitor, then time."""
         made: list[tuple[int, str]] = []

@@ -126,7 +126,7 @@ class Reviews:
             raise UsageError("pictures: which are meant?")
         paths = [self._path(id_, str(key)) for key in keys]
         with self._shelf(id_) as shelf:
-            known = {one.path for one in shelf.pictures()}
+            known = {path for path in paths if shelf.has(path)}  # it may be gone since the page was loaded
             rows = [{"picture": path, "decision": given.get("decision"), "boxes": given.get("boxes")} for path in paths]
             made = [decision("the review", row, known, shelf.folder) for row in rows]
             wanted: list[Decision] = [one for one in made if one is not None]
