@@ -11,6 +11,7 @@ import pytest
 from memory.combined import Combined
 from memory.personas import PersonaMemory
 from simulator.core.types import MS, SECOND, SILENT, Decision, Event, Label, MemoryItem, Observation
+from simulator.runs.engine import Interrupt
 from tests.worlds import PERIOD, Notebook, names, plan, play, replayed, screen, silent
 
 
@@ -35,7 +36,7 @@ class Heavy(Notebook):
 
     async def maintain(self, now_ns: int) -> None:
         if self.due:
-            threading.Event().wait(0.03)
+            threading.Event().wait(0.05)
             self.built.append(now_ns)
         self.due = False
 
@@ -44,17 +45,20 @@ class Heavy(Notebook):
 def test_on_a_held_clock_the_world_stands_still_for_it_and_nobody_is_charged(memory: Any, tmp_path: Path) -> None:
     run = play(plan(screen("aabbccd"), silent, memory=memory, clock="measured"), tmp_path)
     assert [ns // SECOND for ns in Heavy.last.built] == [2, 4, 6]
-    assert max(w["done_ns"] - w["started_ns"] for w in run.log.writes) < 20 * MS
-    assert int((run.log.actionable_ns - run.log.started_ns).max()) < 20 * MS
+    assert max(w["done_ns"] - w["started_ns"] for w in run.log.writes) < 45 * MS
+    assert int((run.log.actionable_ns - run.log.started_ns).max()) < 45 * MS
     told = run.result.memory_stats
     assert (told["upkeeps"], told["upkeeps_over_lag"]) == (3, 3)
-    assert told["upkeep_s"] >= 0.09
-    assert told["upkeep_longest_s"] >= 0.03
+    assert told["upkeep_s"] >= 0.14
+    assert told["upkeep_longest_s"] >= 0.045
 
 
 @pytest.mark.parametrize("inline", [True, False])
 def test_in_a_paced_world_decisions_go_on_beside_it(inline: bool, tmp_path: Path) -> None:
-    decided = threading.Event()
+    """There is always a next decision: however late a busy machine begins the upkeep, ten seconds of screen follow.
+    Once it is known whether one came, the run is ended.
+    """
+    decided, interrupt = threading.Event(), Interrupt()
     beside: list[bool] = []
 
     class Waits(Heavy):
@@ -63,7 +67,7 @@ def test_in_a_paced_world_decisions_go_on_beside_it(inline: bool, tmp_path: Path
             self.inline = inline
 
         async def maintain(self, now_ns: int) -> None:
-            if self.due:
+            if self.due and not interrupt.asked:
                 decided.clear()
                 if inline:
                     beside.append(decided.wait(5))
@@ -71,6 +75,7 @@ def test_in_a_paced_world_decisions_go_on_beside_it(inline: bool, tmp_path: Path
                     import asyncio
 
                     beside.append(await asyncio.to_thread(decided.wait, 5))
+                interrupt.asked = True
             self.due = False
 
     class Decides:
@@ -80,9 +85,9 @@ def test_in_a_paced_world_decisions_go_on_beside_it(inline: bool, tmp_path: Path
             decided.set()
             return SILENT
 
-    play(plan(screen("aabbcc", PERIOD), Decides, memory=Waits, clock="wall", period_ns=PERIOD), tmp_path)
-    assert beside
-    assert all(beside)
+    unit = plan(screen("aa" + "b" * 500, PERIOD), Decides, memory=Waits, clock="wall", period_ns=PERIOD)
+    play(unit, tmp_path, interrupt)
+    assert beside == [True]
 
 
 def test_what_fails_in_it_is_noted_and_the_run_goes_on(tmp_path: Path) -> None:
