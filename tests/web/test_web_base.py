@@ -156,7 +156,7 @@ def test_keys(about: Any) -> None:
 
 def test_focus_goes_in_order_and_is_seen(about: Any) -> None:
     names = []
-    for _ in range(7):
+    for _ in range(8):
         about.keyboard.press("Tab")
         names.append(about.evaluate("document.activeElement.textContent.trim()"))
         assert about.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
