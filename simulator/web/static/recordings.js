@@ -8,7 +8,7 @@ function row(one) {
   const go = (what) => el("a", { href: `/${what.toLowerCase()}/${one.id}`, "aria-label": `${what} ${plain(name).slice(0, 100)}` }, what);
   const cells = one.why
     ? [el("td", { colspan: 4 }, el("span", { class: "bad" }, "✕ "), text(one.why, { limit: 200 }))]
-    : [el("td", { class: "number" }, text(one.user, { limit: 40 })), el("td", { class: "number" }, clock(one.length_s)), el("td", { class: "number" }, count(one.rows)), el("td", {}, plain(one.state))];
+    : [el("td", { class: "number", style: { minWidth: "7ch" } }, text(one.user, { limit: 40 })), el("td", { class: "number" }, clock(one.length_s)), el("td", { class: "number" }, count(one.rows)), el("td", {}, plain(one.state))];
   return el("tr", {}, el("th", { scope: "row" }, text(name, { limit: 80 }), one.why ? "" : [el("br"), go("Label"), " · ", go("Review")]), cells);
 }
 
