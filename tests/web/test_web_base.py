@@ -160,7 +160,16 @@ def test_focus_goes_in_order_and_is_seen(about: Any) -> None:
         about.keyboard.press("Tab")
         names.append(about.evaluate("document.activeElement.textContent.trim()"))
         assert about.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    assert names == ["Skip to the content", "proact", "Runs", "Compare", "Studies", "Recordings", "About", "Theme: auto"]
+    assert names == [
+        "Skip to the content",
+        "proact",
+        "Runs",
+        "Compare",
+        "Studies",
+        "Recordings",
+        "About",
+        "Theme: auto",
+    ]
 
 
 def test_the_theme_is_kept(about: Any) -> None:
