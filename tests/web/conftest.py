@@ -138,6 +138,18 @@ def page(new_page: Callable[..., Any]) -> Any:
 
 
 @pytest.fixture
+def look() -> Callable[[Any, tuple[int, int], str], None]:
+    """`look(page, (360, 740), "dark")`: the page as it is now at another size and in another theme, not loaded anew."""
+
+    def change(page: Any, size: tuple[int, int], scheme: str) -> None:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.evaluate("() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))")
+
+    return change
+
+
+@pytest.fixture
 def shot() -> Callable[[Any, str], None]:
     """`shot(page, "runs-dark")` keeps a picture in $PROACT_SHOTS for people to look at, if that is set."""
     folder = _SHOTS
@@ -162,7 +174,9 @@ def axe_clean() -> Callable[..., None]:
     def check(page: Any, *, leave_out: tuple[str, ...] = ()) -> None:
         rules = {rule: {"enabled": False} for rule in leave_out}
         tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-        found = axe.run(page, options={"runOnly": {"type": "tag", "values": tags}, "rules": rules}).response
+        options = {"runOnly": {"type": "tag", "values": tags}, "rules": rules, "resultTypes": ["violations"],
+                   "preload": False, "iframes": False}  # fmt: skip
+        found = axe.run(page, options=options).response
         said = [f"{one['id']}: {one['help']}: {node['html'][:200]} {node.get('failureSummary', '')[:300]}"
                 for one in found["violations"] for node in one["nodes"]]  # fmt: skip
         assert said == []

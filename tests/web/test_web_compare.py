@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from simulator.play.player import run
 from simulator.web.place import Place, id_of
+from simulator.web.server import Web
+from tests.replays import SAID, play, record
 
-ROOT = Path(__file__).resolve().parents[2]
-DESK = [ROOT / "scenarios" / name for name in ("desktop", "shopping")]
+DESKTOP, PHONE = (1280, 800), (360, 740)
+Look = Callable[[Any, tuple[int, int], str], None]
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("compare-page")
-    with ThreadPoolExecutor(1) as other:  # the browser holds this thread's loop
-        for memory in ("rag", "personas"):
-            played = partial(run, DESK, memory=memory, out=folder / memory, clock="modelled", latency="fixed:1500ms")
-            other.submit(played).result()
-        other.submit(run, DESK, memory="rag", out=folder / "<b onclick=alert(1)>").result()
+    folder, day = tmp_path_factory.mktemp("compare-page"), record(tmp_path_factory.mktemp("days") / "day")
+    play(day, folder / "rag", SAID)
+    play(day, folder / "personas", {12: SAID[12], 52: ("Information Lookup", "There it is.")})
+    play(day, folder / "<b onclick=alert(1)>", SAID, clock="measured", latency=None)
     return {path.name: path for path in sorted(folder.iterdir())}
 
 
-@pytest.fixture
-def at(runs: dict[str, Path], served: Callable[..., str]) -> str:
-    return served(Place([next(iter(runs.values())).parent]))
+@pytest.fixture(scope="module")
+def at(runs: dict[str, Path]) -> Iterator[str]:
+    """One server: what it has compared once it knows."""
+    with Web(Place([next(iter(runs.values())).parent])).in_thread() as url:
+        yield url.rstrip("/")
 
 
 def _address(runs: dict[str, Path], *names: str) -> str:
@@ -42,7 +41,12 @@ def _ready(page: Any) -> None:
 
 
 def test_two_runs_are_shown_with_figures_tables_and_ways_to_the_timeline(
-    page: Any, at: str, runs: dict[str, Path], axe_clean: Callable[..., None], shot: Callable[[Any, str], None]
+    page: Any,
+    at: str,
+    runs: dict[str, Path],
+    look: Look,
+    axe_clean: Callable[..., None],
+    shot: Callable[[Any, str], None],
 ) -> None:
     page.goto(at + _address(runs, "rag", "personas"))
     _ready(page)
@@ -50,21 +54,11 @@ def test_two_runs_are_shown_with_figures_tables_and_ways_to_the_timeline(
     assert page.get_by_role("heading", name="B against A").count() == 1
     link = page.locator(".flips a").first
     assert "#t=" in (link.get_attribute("href") or "")
-    axe_clean(page)
-    shot(page, "compare-light")
-
-
-@pytest.mark.parametrize(("scheme", "size"), [("dark", (1280, 800)), ("light", (360, 740))])
-def test_it_is_readable_in_the_dark_and_on_a_phone(
-    new_page: Callable[..., Any], at: str, runs: dict[str, Path], axe_clean: Callable[..., None],
-    shot: Callable[[Any, str], None], scheme: str, size: tuple[int, int],
-) -> None:  # fmt: skip
-    page = new_page(size, color_scheme=scheme)
-    page.goto(at + _address(runs, "rag", "personas"))
-    _ready(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
-    axe_clean(page)
-    shot(page, f"compare-{scheme}-{size[0]}")
+    for scheme, size in (("light", DESKTOP), ("dark", PHONE)):
+        look(page, size, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        axe_clean(page)
+        shot(page, f"compare-{scheme}-{size[0]}")
 
 
 def test_what_must_not_be_compared_is_refused_and_can_be_forced(page: Any, at: str, runs: dict[str, Path]) -> None:

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from simulator.play.player import run
 from simulator.report.page import make
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.replays import SAID, play, record
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    scenario = [ROOT / "scenarios" / "desktop"]
+    day = record(folder / "day")
+    runs = [play(day, folder / "one", SAID), play(day, folder / "other", {12: SAID[12]}, latency="fixed:3s")]
     with ThreadPoolExecutor(1) as other:  # the browser holds this thread's loop
-        for memory in ("rag", "personas"):
-            played = partial(run, scenario, memory=memory, out=folder / memory, clock="modelled", latency="fixed:3s")
-            other.submit(played).result()
-        made = other.submit(make, [folder / "rag", folder / "personas"], frames=2).result()
+        made = other.submit(make, runs, frames=2).result()
     (folder / "report.html").write_text(made.html, encoding="utf-8")
     return folder / "report.html"
 
