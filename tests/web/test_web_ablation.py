@@ -35,21 +35,20 @@ def _ready(page: Any) -> None:
     page.wait_for_selector('#content[aria-busy="false"]')
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", (1280, 800)), ("dark", (1280, 800)), ("light", (360, 740))])
 def test_a_study_is_shown(
-    new_page: Callable[..., Any], at: str, axe_clean: Callable[..., None], shot: Callable[[Any, str], None],
-    scheme: str, size: tuple[int, int],
-) -> None:  # fmt: skip
-    page = new_page(size, color_scheme=scheme)
+    page: Any, at: str, look: Any, axe_clean: Callable[..., None], shot: Callable[[Any, str], None]
+) -> None:
     page.goto(at)
     _ready(page)
     assert page.locator("svg.figure").count() == 5  # map, latency, two curves, effects
     assert page.locator("svg .hatch").count() == 1
     assert "<script>alert" in page.locator("main").inner_text()
     assert "\u202e" not in page.locator("main").inner_text()
-    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
-    axe_clean(page)
-    shot(page, f"ablation-{scheme}-{size[0]}")
+    for scheme, size in (("light", (1280, 800)), ("dark", (360, 740))):
+        look(page, size, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        axe_clean(page)
+        shot(page, f"ablation-{scheme}-{size[0]}")
 
 
 def test_figure_and_axes_are_switched_by_choice_and_by_key_and_stand_in_the_address(page: Any, at: str) -> None:

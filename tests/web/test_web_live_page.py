@@ -135,28 +135,29 @@ def test_it_says_what_is_recorded_what_the_agent_does_and_how_fast(page: Any, se
     assert "help was needed in 50 % of such moments" in page.inner_text("#memories")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_can_be_read_by_everybody(
-    theme: str, new_page: Any, served: Any, live: Live, axe_clean: Any, shot: Any
+def test_it_can_be_read_by_everybody_and_fits(
+    page: Any, served: Any, live: Live, look: Any, axe_clean: Any, shot: Any
 ) -> None:
-    page = new_page(color_scheme=theme)
     opened(page, served, live)
     live.some()
     page.wait_for_selector("#card .offer")
+    page.wait_for_selector("#frame img")
     page.keyboard.press("m")
-    axe_clean(page)
-    shot(page, f"live-{theme}")
+    for theme, size in (("light", (1280, 800)), ("dark", PHONE)):
+        look(page, size, theme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        axe_clean(page)
+        shot(page, f"live-{theme}-{size[0]}")
 
 
-@pytest.mark.parametrize(("size", "query"), [(PHONE, ""), (PROJECTOR, "?kiosk")])
-def test_it_fits(size: tuple[int, int], query: str, new_page: Any, served: Any, live: Live, shot: Any) -> None:
-    page = new_page(size)
-    opened(page, served, live, query)
+def test_a_projector_has_all_of_it(new_page: Any, served: Any, live: Live, shot: Any) -> None:
+    page = new_page(PROJECTOR)
+    opened(page, served, live, "?kiosk")
     live.some()
     page.wait_for_selector("#card .offer")
     page.wait_for_selector("#frame img")
-    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
-    shot(page, f"live-{size[0]}{query.replace('?', '-')}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PROJECTOR[0]
+    shot(page, "live-kiosk")
 
 
 def test_what_is_said_of_a_suggestion_is_written_down_and_taken_back(page: Any, served: Any, live: Live) -> None:
