@@ -1,4 +1,4 @@
-.PHONY: setup check lint test bench docs lock schema
+.PHONY: setup check lint test bench results docs lock schema
 PY := .venv/bin/python
 
 setup: ## a virtual environment with everything that development needs
@@ -16,6 +16,9 @@ test:
 
 bench: ## the measured bounds, by hand: see bench/README.md
 	$(PY) -m bench
+
+results: ## play the studies of docs/results.md and make its tables and figures
+	$(PY) -m bench.results
 
 docs: ## write the help of each command into docs/cli.md
 	PYTHONPATH=. $(PY) docs/regenerate.py

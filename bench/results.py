@@ -26,14 +26,14 @@ __all__ = ["FIGURES", "KEPT", "PAGE", "STUDIES", "command", "drawn", "filled", "
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, KEPT = ROOT / "docs" / "results.md", ROOT / "docs" / "results"
 STUDIES = ("memories-moments", "memories-stream", "latencies", "policies", "utility")
-FIGURES = {"memories-moments": "heatmap", "memories-stream": "heatmap", "latencies": "deadline"}
+FIGURES = {"memories-moments": "heatmap", "latencies": "deadline"}
 """By study the figure of it that stands on the page."""
 SHOWN_P = 0.05
 
 Summary = Mapping[str, Any]
 _OF_CELL = ("id", "values", "n_sessions", "n_users", "units", "latency_ms", "metrics")
 _OF_CURVE = "deadline"
-_OF_FIGURE = ("value", "low", "high", "n", "reason", "gain")
+_OF_FIGURE = ("value", "low", "high", "n", "reason", "best", "gain")
 
 
 def command(study: str, out: Path | str, workers: int = 2) -> list[str]:
@@ -113,7 +113,7 @@ def table(summary: Summary, kind: str, metrics: Sequence[str]) -> Iterator[str]:
     Args:
         summary: of a study, as kept.
         kind: ``by_data`` (one metric: a row a memory, the data sets side by side), ``cells`` (a row a cell, the metrics
-            side by side) or ``effects`` (a row a value of an axis).
+            side by side, the gains of the first two) or ``effects`` (a row a value of an axis).
         metrics: which.
     """
     kinds = {"by_data": _by_data, "cells": _cells, "effects": _effects}
@@ -142,7 +142,7 @@ def _by_data(summary: Summary, metrics: Sequence[str]) -> Iterator[str]:
 def _cells(summary: Summary, metrics: Sequence[str]) -> Iterator[str]:
     varying = [a["name"] for a in summary["axes"] if a["varies"]]
     against = " ".join(summary["baseline"].values())
-    with_gain = [m for m in metrics if any(c["metrics"][m].get("gain") for c in summary["cells"])]
+    with_gain = [m for m in metrics[:2] if any(c["metrics"][m].get("gain") for c in summary["cells"])]
     heads = [h for m in metrics for h in ([m, f"gain on {against}"] if m in with_gain else [m])]
     yield _row([*varying, *heads, "p95 ms", "n"])
     yield "|---" * len(varying) + "|" + "---:|" * (len(heads) + 2)
@@ -166,7 +166,7 @@ def _effects(summary: Summary, metrics: Sequence[str]) -> Iterator[str]:
     for axis, value, against in keys:
         of = [at.get((axis, value, m)) for m in metrics]
         some = next(e for e in of if e is not None)
-        gains = [_gain({"gain": e and {"value": e["gain"], **e}}) for e in of]
+        gains = [_gain({"gain": e and {**e, "value": e["gain"]}}) for e in of]
         yield _row([axis, value, against, *gains, str(some["n"]), str(some["n_cells"])])
 
 
