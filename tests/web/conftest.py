@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +19,8 @@ import pytest
 
 from simulator.core.types import MS
 from simulator.timing.clock import real_ns
+from simulator.web import server
+from simulator.web.following import follow
 from simulator.web.place import Place
 from simulator.web.server import Web
 
@@ -51,6 +54,12 @@ def served() -> Iterator[Served]:
             return stack.enter_context(Web(place, **how).in_thread()).rstrip("/")
 
         yield serve
+
+
+@pytest.fixture
+def follows_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers look for changes of running runs 20 times a second."""
+    monkeypatch.setattr(server, "follow", partial(follow, least_ns=50 * MS))
 
 
 class Watched:

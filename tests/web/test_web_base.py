@@ -41,18 +41,18 @@ def run(page: Any, code: str, value: object = None) -> Any:
     return page.evaluate(f"async (value) => {{ {BASE} {code} }}", value)
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE, PROJECTOR], ids=["desktop", "phone", "projector"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("kiosk", ["", "?kiosk"])
 def test_it_opens_without_a_fault_and_everybody_can_use_it(
-    new_page: Any, served: Any, tmp_path: Path, axe_clean: Any, shot: Any, size: tuple[int, int], scheme: str
+    page: Any, served: Any, tmp_path: Path, look: Any, axe_clean: Any, shot: Any, kiosk: str
 ) -> None:
-    page = new_page(size, color_scheme=scheme)
-    page.goto(f"{served(Place([tmp_path]))}/about" + ("?kiosk" if size == PROJECTOR else ""))
+    page.goto(f"{served(Place([tmp_path]))}/about{kiosk}")
     page.wait_for_selector("#shown ul")
     assert "0 runs" in page.inner_text("#shown")
-    axe_clean(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
-    shot(page, f"about-{size[0]}-{scheme}")
+    for size, scheme in ((PROJECTOR if kiosk else DESKTOP, "light"), (PROJECTOR if kiosk else PHONE, "dark")):
+        look(page, size, scheme)
+        axe_clean(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        shot(page, f"about-{size[0]}-{scheme}")
 
 
 def test_hostile_text_is_text(about: Any) -> None:

@@ -107,6 +107,7 @@ def test_keys_move_tick_and_open(shown: Any) -> None:
     shown.wait_for_selector("#whole:not([hidden])")
 
 
+@pytest.mark.usefixtures("follows_quickly")
 def test_a_run_that_goes_on_is_shown_as_it_grows(page: Any, served: Served, runs: Path) -> None:
     file = runs / "silent/run.json"
     told = json.loads(file.read_text())
@@ -117,7 +118,7 @@ def test_a_run_that_goes_on_is_shown_as_it_grows(page: Any, served: Served, runs
     assert "running" in page.inner_text(row)
     assert "0 of 1" in page.inner_text(row)
     page.check(f"{row} input")
-    page.wait_for_timeout(1100)  # the follower has had its first look
+    page.wait_for_timeout(400)  # the follower has had its first look
     file.write_text(json.dumps(told))
     lock.release()
     page.wait_for_function(f'document.querySelector("{row}").innerText.includes("done")')

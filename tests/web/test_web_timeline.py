@@ -211,6 +211,7 @@ def test_what_is_not_there_any_more_is_told(page: Any, served: Served, made: Pat
         page.wait_for_function(f"document.getElementById('no-frame').innerText.includes('{words}')")
 
 
+@pytest.mark.usefixtures("follows_quickly")
 def test_a_running_run_is_followed(page: Any, served: Served, made: Path, tmp_path: Path) -> None:
     run = Path(shutil.copytree(made / "runs/scripted", tmp_path / "runs/scripted"))
     told, log = run / "run.json", run / "units/day/decisions.jsonl"
@@ -223,7 +224,7 @@ def test_a_running_run_is_followed(page: Any, served: Served, made: Path, tmp_pa
     _open(page, served, run)
     assert "is being played" in page.inner_text("#notes")
     assert page.evaluate("timeline.session.runs[0].data.offers.length") == 2
-    page.wait_for_timeout(1100)  # the follower has had its first look
+    page.wait_for_timeout(400)  # the follower has had its first look
     log.write_text("".join(lines[:-1]))
     page.wait_for_function("timeline.session.runs[0].data.offers.length === 4")
     page.wait_for_function("timeline.state.t > 50")  # it follows
