@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from bench.results import FIGURES, KEPT, PAGE, ROOT, STUDIES, command, drawn, filled, kept, kept_summaries, table
+from bench.studies.worth import NEVER, Seen, best_rule
+from simulator.core.types import SECOND
 from simulator.sweep.study import load
 from simulator.sweep.sweeping import Asked, prepared, sweep
 
@@ -109,3 +111,15 @@ def test_a_table_marks_what_was_shown_and_leaves_unknown_open() -> None:
         "| rag | 0.750 | **+0.250 [0.125, 0.500]** | 0.000 | -0.250 [0.125, 0.500] |",
         "| *would show* |  | from 0.100 |  | from 0.100 |",
     ]
+
+
+def test_the_trial_speaks_where_and_when_it_was_worth_it_and_is_silent_where_it_never_was() -> None:
+    lead = 60 * SECOND
+    late = [Seen(0.8, right=True, help=True, lasted_ns=200 * SECOND)] * 5  # the need opens after 140 s
+    brief = [Seen(0.8, right=False, help=False, lasted_ns=20 * SECOND)] * 50
+    vain = [Seen(0.3, right=False, help=False, lasted_ns=300 * SECOND)] * 50
+    assert best_rule([*late, *brief, *vain], lead, price=0.25, late=0.5) == (0.8, 140 * SECOND)
+    assert best_rule([*brief, *vain], lead, price=0.25, late=0.5)[0] == NEVER
+    wrong = [Seen(0.8, right=False, help=True, lasted_ns=30 * SECOND)] * 5
+    assert best_rule(wrong, lead, price=0.25, late=0.5)[0] == NEVER
+    assert best_rule([], lead, price=0.25, late=0.5)[0] == NEVER
