@@ -22,6 +22,7 @@ from simulator.privacy.forget_run import is_run, plan_run, users_of
 from simulator.privacy.forget_scenario import SUFFIXES, Scene, plan_scene, profile_items, read_scene
 from simulator.privacy.forget_session import WRECK, Head, is_broken, is_wreck, last_ns, plan_session, read_head
 from simulator.privacy.forget_store import STORE, plan_store
+from simulator.privacy.forget_sweep import SWEEP, plan_sweep
 from simulator.privacy.forget_tables import ACCOUNT, PAST, is_table, plan_account, plan_memory, plan_table
 from simulator.privacy.forget_uses import IN_USE, Uses, uses_of
 from simulator.privacy.items import Item, Place, Unreached
@@ -43,7 +44,7 @@ OUT_OF_REACH = (
 )
 """What no program can reach from here, in words for the user."""
 
-_ORDER = ("cache", "named", "run", "memory", "history", "profile", "scenario", "account", "session")
+_ORDER = ("cache", "named", "run", "sweep", "memory", "history", "profile", "scenario", "account", "session")
 _LINK = "a link, not followed: name the folder it points to with --in"
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 
@@ -113,6 +114,7 @@ class _Found:
 
     sessions: dict[Path, Head] = field(default_factory=dict)
     runs: list[Path] = field(default_factory=list)
+    sweeps: list[Path] = field(default_factory=list)
     scenes: list[Scene] = field(default_factory=list)
     tables: list[Path] = field(default_factory=list)
     memories: list[Path] = field(default_factory=list)
@@ -171,7 +173,7 @@ def plan(user: str, folders: list[Path], span: Span | None = None, *, cache: Pat
     if span.everything:
         above = {p for item in made.items for p in (item.path.parent, item.path.parent.parent) if p.name == user}
         made._homes = {p for p in above if inside(p, seen_from)}
-        changed = [item.path for item in made.items if item.kind != "run"]
+        changed = [item.path for item in made.items if item.kind not in ("run", "sweep")]
         made.unreached += [
             Unreached(path, "its name holds the user's") for path in _named(found, user) if path not in changed
         ]
@@ -226,6 +228,7 @@ def _others(user: str, span: Span, found: _Found, uses: Uses, left: set[Path]) -
 
     looks: list[tuple[Path, Callable[[], _Outcome]]] = [
         *((path, partial(plan_run, path, user, span, played_as)) for path in found.runs),
+        *((path, partial(plan_sweep, path, user, span, played_as)) for path in found.sweeps),
         *((path, partial(plan_memory, path, user)) for path in found.memories),
         *((path, partial(plan_store, path, user, span)) for path in found.stores),
         *((path, partial(plan_table, path, user, span, places.get(path, []))) for path in tables),
@@ -315,6 +318,9 @@ def _look_at_session(folder: Path, found: _Found) -> None:
 
 def _look_at(path: Path, found: _Found) -> None:
     suffix = path.suffix.lower()
+    if path.name == SWEEP:
+        found.sweeps.append(path)
+        return
     try:
         if suffix in SUFFIXES and (scene := read_scene(path)) is not None:
             found.scenes.append(scene)

@@ -27,13 +27,14 @@ from simulator.privacy.scrub import GONE, Scrubber
 from simulator.privacy.span import Span
 from simulator.session.ignored import IGNORED, is_hidden
 
-__all__ = ["InPlay", "in_play", "is_run", "plan_run", "users_of"]
+__all__ = ["FORGOTTEN", "LOCK", "RUN", "InPlay", "in_play", "is_run", "plan_run", "users_of", "without_names"]
 
 RUN, SCORES, LOG, TRUTH, TRACES, TWIN, LOCK, FEEDBACK = (
     "run.json", "scores.json", "decisions.jsonl", "truth.json", "errors.txt", "twin", ".lock",
     "feedback.jsonl")  # fmt: skip
 FORGOTTEN = "forgotten"
 _CASSETTES, _VERDICTS, _REPORT = "cassettes", "judge.jsonl", "report.html"
+_UNIT, _SCORED, _SWEEP = "unit.json", ".scored", "sweep.json"  # of runs that a sweep made
 _HASH = re.compile("[0-9a-f]{64}")
 _PLAYED = "a run is being played into {}: wait for it and call again"
 
@@ -41,6 +42,12 @@ _PLAYED = "a run is being played into {}: wait for it and call again"
 def is_run(folder: Path) -> bool:
     """Whether a folder looks like a run's."""
     return (folder / RUN).is_file() or (folder / "units").is_dir()
+
+
+def _lock_of(run: Path) -> Path:
+    """What is held by whoever plays into a run: a sweep holds one lock for all of its own."""
+    sweep = run.parent.parent
+    return (sweep if (sweep / _SWEEP).is_file() else run) / LOCK
 
 
 def users_of(run: Path) -> set[str]:
@@ -63,7 +70,7 @@ class InPlay:
 
 def in_play(run: Path) -> InPlay | None:
     """What somebody plays into a run right now; None if nobody does."""
-    if not is_locked(run / LOCK):
+    if not is_locked(_lock_of(run)):
         return None
     try:
         told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
@@ -102,7 +109,7 @@ def plan_run(run: Path, user: str, span: Span, played_as: frozenset[tuple[str, s
     units = found if span.everything else [u for unit in found if (u := _in_span(unit, span)) is not None]
     if not units:
         return None
-    if is_locked(run / LOCK):
+    if is_locked(_lock_of(run)):
         return Unreached(run, _PLAYED.format(run))
     if (link := _link(run, units)) is not None:
         return Unreached(link, "a link, not followed: units of this run lie in another folder")
@@ -163,7 +170,7 @@ def _forget_all(run: Path, user: str, units: list[_Unit], names: tuple[str, ...]
                 results[key] = _result(result or results.get(key, {}), run / "units" / key / LOG)
         if told_of:
             made = {**told_of, "identity": digest_of(resolved), "resolved": resolved, "units": results}
-            made["given"] = _without_names(told_of.get("given"), names)
+            made["given"] = without_names(told_of.get("given"), names)
             write_object(run / RUN, made)
         _drop_derived(run)
         for unit in units:
@@ -202,7 +209,7 @@ def _rewrite(old: Path, new: Path, key: str, words: tuple[str, ...]) -> dict[str
         if record.get("kind") == "header":
             if not _HASH.fullmatch(str(record.get("recording", ""))):  # a name that somebody gave it
                 names["recording"] = key
-            header = _without_names(record, words) | {k: v for k, v in names.items() if k in record}
+            header = without_names(record, words) | {k: v for k, v in names.items() if k in record}
             lines.append(line_of(header))
         else:
             lines.append(line_of(scrubber.record(record)))
@@ -245,6 +252,9 @@ def _without_span(folder: Path, unit: _Unit, span: Span) -> dict[Path, bytes]:
         if (folder / FEEDBACK).is_file():
             after = {record.get("seq") for record in records(folder / LOG) if _is_after(record, cut_ns)}
             out[folder / FEEDBACK] = b"".join(_verdicts(folder / FEEDBACK, after))
+    if (folder / _UNIT).is_file():
+        log = out.get(folder / LOG)
+        out[folder / _UNIT] = line_of(_summary(read_object(folder / _UNIT), None if log is None else sha256(log)))
     return out
 
 
@@ -296,13 +306,18 @@ def _summed_up(run: Path, told_of: Mapping[str, Any], unit: _Unit) -> dict[str, 
 
 
 def _result(result: Mapping[str, Any], log: Path) -> dict[str, Any]:
+    """See ``_summary``."""
+    return _summary(result, sha256(log.read_bytes()) if log.is_file() else None)
+
+
+def _summary(result: Mapping[str, Any], log: Any) -> dict[str, Any]:
     """How a unit went, without the words of agent and memory; with the hash of its log."""
     made: dict[str, Any] = {}
     for key, value in result.items():
         if key == "audit" or not isinstance(value, (str, list, dict)):
             made[key] = value
         elif key == "log_sha256":
-            made[key] = sha256(log.read_bytes()).hexdigest() if log.is_file() else value
+            made[key] = value if log is None else log.hexdigest()
         elif isinstance(value, str):
             made[key] = GONE if key == "error" else None
         else:
@@ -329,6 +344,7 @@ def _offers(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _drop_derived(run: Path) -> None:
     """What can be computed again, model calls on tape, and what a killed writer left half written."""
+    remove(run / _SCORED)
     remove(run / SCORES)
     remove(run / _VERDICTS)
     remove(run / _REPORT)
@@ -338,7 +354,7 @@ def _drop_derived(run: Path) -> None:
 
 
 def _others(run: Path) -> list[Unreached]:
-    known = {RUN, SCORES, LOCK, _VERDICTS, _REPORT, "units"}
+    known = {RUN, SCORES, LOCK, _VERDICTS, _REPORT, _SCORED, "units"}
     return [
         Unreached(path, "a file in the run's folder that proact did not make there")
         for path in sorted(run.iterdir())
@@ -353,18 +369,18 @@ class _locked:
         self._run = run
 
     def __enter__(self) -> None:
-        self._lock = FolderLock(self._run / LOCK, _PLAYED.format(self._run))
+        self._lock = FolderLock(_lock_of(self._run), _PLAYED.format(self._run))
 
     def __exit__(self, *error: object) -> None:
         self._lock.release()
 
 
-def _without_names(value: Any, names: tuple[str, ...]) -> Any:
+def without_names(value: Any, names: tuple[str, ...]) -> Any:
     """What was typed, without the name of the user or of a session where it stands alone between other signs."""
     if isinstance(value, str):
         for name in names:
             value = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", GONE, value)
         return value
     if isinstance(value, list):
-        return [_without_names(one, names) for one in value]
-    return {k: _without_names(v, names) for k, v in value.items()} if isinstance(value, dict) else value
+        return [without_names(one, names) for one in value]
+    return {k: without_names(v, names) for k, v in value.items()} if isinstance(value, dict) else value

@@ -26,7 +26,7 @@ class Item:
     """One thing of the user's, and how it is forgotten.
 
     Attributes:
-        kind: ``session history scenario profile run memory account cache named``.
+        kind: ``session history scenario profile run sweep memory account cache named``.
         path: the file or folder.
         said: what is going to happen, in words; nothing private.
         apply: does it. Safe to be killed and called again; returns what it could not reach.
