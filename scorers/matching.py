@@ -216,6 +216,8 @@ def match(windows: Windows, times_ns: Ints, right: Right) -> list[int | None]:
         times_ns: arrival of each offer, in any order.
         right: content test over positions of windows and offers.
     """
+    if not len(times_ns):
+        return [None] * len(windows)
     order = np.argsort(times_ns, kind="stable")
     times = times_ns[order]
     low = np.searchsorted(times, windows.opens_ns, side="left")

@@ -86,7 +86,8 @@ def intervals(pooled: Sequence[Pooled], clusters: Clusters, seed: int = 0) -> di
         return {m.metric: "one session: nothing to resample" for m in pooled}
     weights, found = drawn(len(clusters), seed), dict[str, Interval | str]()
     for (sums,), metrics in tables(clusters, pooled):
-        figures, without = weighed(weights, sums, metrics), leave_one_out(sums, metrics)
+        some = weights[:1] if (sums == sums[0]).all() else weights  # of clusters that are alike all resamples are
+        figures, without = weighed(some, sums, metrics), leave_one_out(sums, metrics)
         for m in metrics:
             found[m.metric] = bca(float(m.formula(sums.sum(axis=0))), figures[m.metric], without[m.metric], clusters)
     return {m.metric: found[m.metric] for m in pooled}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -25,13 +26,26 @@ spin for a while when they have done it: for products as small as those of a few
 processor, from whoever works beside.
 """
 _LEAST_ROWS = 32
+_KEPT = 1 << 20
+"""Draws up to so many are kept (8 MB): the scorers of a run, and the runs of a sweep, all take the same."""
 
 Figures = dict[str, Floats]
 """By metric."""
 
 
 def drawn(n: int, seed: int, b: int = RESAMPLES) -> Floats:
-    """How often each of n clusters is in each of b resamples of n, with replacement; shape (b, n)."""
+    """How often each of n clusters is in each of b resamples of n, with replacement; shape (b, n). Read only."""
+    return _drawn_before(n, seed, b) if n * b <= _KEPT else _drawn(n, seed, b)
+
+
+@lru_cache(maxsize=2)
+def _drawn_before(n: int, seed: int, b: int) -> Floats:
+    found = _drawn(n, seed, b)
+    found.setflags(write=False)
+    return found
+
+
+def _drawn(n: int, seed: int, b: int) -> Floats:
     picked = block_below(n, b * n, seed, "bootstrap", n).reshape(b, n)
     counts = np.bincount((picked + np.arange(b)[:, None] * n).ravel(), minlength=b * n)
     return counts.reshape(b, n).astype(np.float64)

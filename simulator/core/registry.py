@@ -15,6 +15,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -22,7 +23,7 @@ from typing import Any, Generic, TypeVar
 
 from simulator.core.errors import ProactError, UsageError, nearest, quote
 
-__all__ = ["Registry", "Spec", "model_wanted", "parse_spec", "typed"]
+__all__ = ["Registry", "Spec", "model_wanted", "parse_spec", "signature", "typed"]
 
 T = TypeVar("T")
 _NO_ALIASES: Mapping[str, str] = MappingProxyType({})
@@ -92,7 +93,7 @@ _WORDS = {"float": "a number", "int": "a whole number", "bool": "true or false"}
 
 def typed(cls: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """The parameters that people write after the colon."""
-    takes = {k: p for k, p in _signature(cls).items() if k != "self"}
+    takes = {k: p for k, p in signature(cls).items() if k != "self"}
     own = {k for k in takes if k in _RUNS_OWN and not (k in ("embedder", "rules") and _kinds(takes[k]))}
     return {k: p for k, p in takes.items() if k not in own and not (k == "model" and _model(p))}
 
@@ -101,7 +102,7 @@ def model_wanted(cls: Callable[..., Any]) -> str | None:
     """Whether the run's model is to be given to a class, and as what: ``Model`` (what can be asked) or ``ModelChoice``,
     as its parameter ``model`` is annotated. A ``model`` of another kind is a word that people write.
     """
-    param = _signature(cls).get("model")
+    param = signature(cls).get("model")
     return None if param is None else _model(param)
 
 
@@ -112,11 +113,20 @@ def _model(param: inspect.Parameter) -> str | None:
     return next((of for of, ours in _MODELS.items() if names & ours), None)
 
 
-def _signature(cls: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+def signature(cls: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """The parameters that a class or another callable takes; none where it does not tell."""
+    return _of_class(cls) if isinstance(cls, type) else _parameters(cls)
+
+
+def _parameters(cls: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     try:
         return inspect.signature(cls).parameters
     except (TypeError, ValueError):  # made in C: it does not tell
         return {}
+
+
+_of_class = lru_cache(maxsize=256)(_parameters)
+"""A sweep asks a dozen times a unit."""
 
 
 def _kinds(param: inspect.Parameter) -> frozenset[str]:
@@ -210,7 +220,7 @@ class Registry(Generic[T]):
         """
         spec = self.parse(spec) if isinstance(spec, str) else spec
         cls = self.get(spec.name)
-        takes = _signature(cls)
+        takes = signature(cls)
         params = self._params(spec, typed(cls), takes)
         params.update({k: v for k, v in given.items() if k in takes and k not in params})
         for key, param in typed(cls).items():

@@ -16,7 +16,7 @@ from agents.base import agents
 from memory.base import as_memory, memories
 from memory.embedders.aside import embedded
 from simulator.core.errors import UsageError, quote
-from simulator.core.registry import Registry, Spec, model_wanted, parse_spec, typed
+from simulator.core.registry import Registry, Spec, model_wanted, parse_spec, signature, typed
 from simulator.core.traits import declares, trait
 
 __all__ = ["Maker", "Making", "Named", "agent_maker", "memory_maker", "with_params"]
@@ -126,7 +126,7 @@ def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> 
     facts = trait(cls, "header_facts")
     told = facts({} if spec is None else spec.params) if callable(facts) else None
     return Maker(text, name, _code(cls), declares(cls, "sees_truth"), model_wanted(cls), told, embedded(make),
-                 "others" in _takes(cls), "embedder" in _takes(cls) and "embedder" not in typed(cls))  # fmt: skip
+                 "others" in signature(cls), "embedder" in signature(cls) and "embedder" not in typed(cls))  # fmt: skip
 
 
 def with_params(agent: str, params: Mapping[str, Any]) -> str:
@@ -151,19 +151,12 @@ def _named(spec: Spec, cls: Any) -> Spec:
     first = next(iter(typed(cls)), "value")
     if (
         "value" not in spec.params
-        or "value" in _takes(cls)
+        or "value" in signature(cls)
         or first in spec.params
         or spec.params["value"] in typed(cls)
     ):
         return spec
     return Spec(spec.name, {first if key == "value" else key: value for key, value in spec.params.items()})
-
-
-def _takes(cls: Any) -> Mapping[str, inspect.Parameter]:
-    try:
-        return inspect.signature(cls).parameters
-    except (TypeError, ValueError):  # made in C: it does not tell
-        return {}
 
 
 def _code(cls: Any) -> str | None:

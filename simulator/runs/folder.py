@@ -12,6 +12,7 @@ import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -174,7 +175,7 @@ def run_record(status: str, given: Mapping[str, Any], resolved: Mapping[str, Any
         "given": dict(given),
         "resolved": dict(resolved),
         "seed": seed,
-        "host": _host(),
+        "host": dict(_host()),
         "written": utc_now().isoformat(timespec="seconds"),
         "units": dict(units),
     }
@@ -187,6 +188,7 @@ def result_record(result: UnitResult) -> dict[str, Any]:
     return told
 
 
+@cache
 def proact_version() -> str:
     """Of proact, as installed."""
     try:
@@ -195,7 +197,8 @@ def proact_version() -> str:
         return "not installed"
 
 
-def _host() -> dict[str, Any]:
+@cache
+def _host() -> Mapping[str, Any]:
     """The machine in the words that bear on latency; nothing that names a person or a network."""
     return {
         "python": platform.python_version(),

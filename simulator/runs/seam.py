@@ -263,7 +263,8 @@ class Seam:
             self._warn("a call was stopped by the real-time guard", what)
         if self._inline is not None and self._inline.slow:
             self._lane, self._inline, self.demoted = self._thread(), None, True
-            self._warn("an inline agent took over 100 ms: it gets a thread of its own", what)
+            if self._timed:  # else it bears on no figure, and mostly it was the machine that was busy
+                self._warn("an inline agent took over 100 ms: it gets a thread of its own", what)
         if self._timed:
             return outcome.ended_real_ns - meter.started_ns
         call = Call(self._session, number, what)
