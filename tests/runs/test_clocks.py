@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from simulator.core.operators import operators
 from simulator.core.types import MS, SECOND, SILENT, Decision, Observation, Offer
 from simulator.runs.engine import Engine, Interrupt
 from simulator.runs.records import Kind
@@ -435,6 +436,21 @@ def test_an_inline_agent_runs_on_the_spot_only_where_the_world_waits(clock: str,
 
     play(plan(screen("aa", PERIOD), answer, clock=clock, period_ns=PERIOD), tmp_path)
     assert where == {threading.main_thread().name if inline else "lane-agent"}
+
+
+@pytest.mark.parametrize(("clock", "said"), [("measured", 1), ("modelled", 0)])
+def test_a_slow_inline_agent_is_named_only_where_its_time_is_charged(
+    clock: str, said: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simulator.runs.lanes.INLINE_LIMIT_NS", 0)
+    operators.cache_clear()
+    try:
+        played = play(plan(screen("aaa", PERIOD), lambda seen: SILENT, clock=clock, period_ns=PERIOD), tmp_path)
+    finally:
+        operators.cache_clear()
+    assert capsys.readouterr().err.count("an inline agent took over 100 ms") == said
+    assert played.result.audit is not None
+    assert played.result.audit.moved
 
 
 @pytest.mark.parametrize("clock", ["measured", "wall"])

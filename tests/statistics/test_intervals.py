@@ -145,6 +145,33 @@ def test_weights_are_draws_of_whole_sessions_with_replacement() -> None:
     assert (drawn(12, 4, 100) == weights[:100]).all()
 
 
+def test_draws_are_kept_and_nobody_can_change_them() -> None:
+    assert drawn(12, 4) is drawn(12, 4)
+    with pytest.raises(ValueError, match="read-only"):
+        drawn(12, 4)[0, 0] = 7
+    large = drawn(1100, 4, 1000)  # 1.1 million draws: made anew
+    assert large is not drawn(1100, 4, 1000)
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (10, 31), (40, 200), (40, 300), (3, 0)])
+def test_a_product_in_portions_is_the_product(n: int, k: int) -> None:
+    weights, columns = drawn(n, 0), block_unit(n * k, 0, "x").reshape(n, k)
+    metrics = [
+        Pooled("all", columns, lambda s: s.sum(axis=-1)),
+        Pooled("rows", columns, lambda s: s[..., :1].sum(axis=-1)),
+    ]
+    found = weighed(weights, columns, metrics)
+    assert np.allclose(found["all"], (weights @ columns).sum(axis=1), rtol=1e-12)
+    assert len(found["rows"]) == len(weights)
+
+
+@pytest.mark.parametrize(("value", "why"), [((3.0, 4.0), "no resample changes the figure"), ((1.0, 0.0), "no figure")])
+def test_clusters_that_are_alike_say_so_without_resamples(value: tuple[float, float], why: str) -> None:
+    found = intervals([ratio_of("m", [value] * 5)], clusters(5))["m"]
+    assert isinstance(found, str)
+    assert why in found
+
+
 def test_few_clusters_are_swapped_in_every_way_many_at_random() -> None:
     every, exact = flips(3, 0)
     assert exact
