@@ -224,6 +224,10 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => disp
 // A colour of the page as it is now, for canvases: colour("--good"). Listen to "themechange" on window to draw anew.
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+// How much larger than usual the page's text is (on a wall twice and more): canvases draw in the pixels of usual text,
+// and are scaled by this, so that what they say grows with the words around it.
+export const textScale = () => (Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16) / 16;
+
 // Whether things may move.
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
