@@ -188,23 +188,43 @@ def _against(facts: Sequence[RunFacts], force: bool) -> Html:
     """Each run against the first, or the sentence why not."""
     if len(facts) < 2:
         return Html("")
-    parts: list[str] = []
-    for other in facts[1:]:
-        try:
-            (found,) = compare([facts[0].folder, other.folder], force=force)
-        except ProactError as error:
-            parts.append(paragraph(Html(f"<b>Not compared:</b> {escaped(error, 900)}"), "warning"))
-            continue
-        parts += _comparison(found, facts[0].name, other.name)
+    found, refused = _compared(facts[0], facts[1:], force)
+    parts: list[str] = [paragraph(Html(f"<b>Not compared:</b> {escaped(error, 900)}"), "warning") for error in refused]
+    for other, one in found:
+        parts += _comparison(one, facts[0].name, other.name, n=len(found))
     return section("Compared", *parts, id_="compared")
 
 
-def _comparison(c: Comparison, first: str, second: str) -> Iterator[str]:
+def _compared(
+    first: RunFacts, others: Sequence[RunFacts], force: bool
+) -> tuple[list[tuple[RunFacts, Comparison]], list[ProactError]]:
+    """All that can be held against the first, at once as ``proact compare`` does (Holm is over all); why others not."""
+
+    def against(some: Sequence[RunFacts]) -> list[Comparison]:
+        return compare([first.folder, *(f.folder for f in some)], force=force)
+
+    try:
+        return list(zip(others, against(others), strict=True)), []
+    except ProactError as error:
+        if len(others) == 1:
+            return [], [error]
+    fine, refused = list[RunFacts](), list[ProactError]()
+    for other in others:
+        try:
+            against([other])
+        except ProactError as error:
+            refused.append(error)
+        else:
+            fine.append(other)
+    return list(zip(fine, against(fine), strict=True)) if fine else [], refused
+
+
+def _comparison(c: Comparison, first: str, second: str, n: int) -> Iterator[str]:
     for reason in c.forced:
         yield paragraph(Html(f"<b>Forced:</b> {escaped(reason)}"), "warning")
     label = f"differences of {second} from {first}, with 95 % intervals"
     said = f"{second} against {first}, paired over {counted(c.n_sessions, 'session')}; each row on its own scale. "
-    said += "p by sign-flip over whole sessions, Holm over the table."
+    said += "p by sign-flip over whole sessions, Holm over " + ("the table." if n == 1 else f"all {n} comparisons.")
     yield figure(forest(changes_of(c), label, first=first, second=second), said)
     if (f := c.flips) is not None:
         rows = [(f"right by {first}", f.both, len(f.only_first)), (f"wrong by {first}", len(f.only_second), f.neither)]

@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from simulator.cli import _call
+from simulator.play.comparing import Comparison, compare
 from simulator.play.player import run
 from simulator.play.scoring import open_folder
 from simulator.privacy.review import Decision, close, decide
 from simulator.privacy.states import Shelf
+from simulator.report import page
 from simulator.report.page import make
 from simulator.report.telling import telling
 from simulator.session.ignored import hide
@@ -91,6 +93,27 @@ def test_several_runs_are_held_against_the_first(runs: dict[str, Path]) -> None:
     html = make(list(runs.values())).html
     assert "who got which right" in html
     assert "timeline of desktop, personas" in html
+
+
+def test_what_can_be_compared_is_compared_at_once_as_p_is_over_all(
+    runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    third = run([DESK], memory="none", out=tmp_path / "none", clock="modelled", latency="fixed:3s").folder
+    elsewhere = run([ROOT / "scenarios" / "document"], memory="rag", out=tmp_path / "other").folder
+    asked: list[list[Path]] = []
+
+    def spied(paths: list[Path], *, force: bool) -> list[Comparison]:
+        asked.append(paths)
+        return compare(paths, force=force)
+
+    monkeypatch.setattr(page, "compare", spied)
+    html = make([*runs.values(), third]).html
+    assert asked == [[*runs.values(), third]]
+    assert "Holm over all 2 comparisons" in html
+    html = make([*runs.values(), elsewhere, third]).html
+    assert asked[-1] == [*runs.values(), third]
+    assert html.count("Not compared:") == 1
+    assert html.count(", paired over ") == 2
 
 
 def test_what_cannot_be_compared_is_said_with_the_sentence_of_compare(runs: dict[str, Path], tmp_path: Path) -> None:
