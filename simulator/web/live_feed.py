@@ -21,7 +21,7 @@ from simulator.runs.gate import Gate, Surfacing
 from simulator.runs.records import Kind
 from simulator.timing.audit import percentile
 
-__all__ = ["BUDGET_MS", "STRIP_NS", "LiveFeed", "Shown", "clip"]
+__all__ = ["BUDGET_MS", "STRIP_NS", "LiveFeed", "Shown", "charged_ns", "clip"]
 
 STRIP_NS = 120 * SECOND
 """How far back the strip reaches."""
@@ -83,6 +83,7 @@ class LiveFeed:
         self._about: dict[str, Any] = {"badge": "LIVE", "phase": "preparing"}
         self._status: dict[str, Any] = {}
         self._rule = Surfacing(Gate())
+        self._timeout_ns: int | None = None
         self._n = 0
         self._clear()
 
@@ -98,22 +99,27 @@ class LiveFeed:
         self._tokens: dict[str, int] = {}
         self._cost: float | None = 0.0
         self._asked_model = False
-        self._counts = dict.fromkeys(("decisions", "shown", "offered", "errors", "unparsed", "superseded"), 0)
+        self._counts = dict.fromkeys(
+            ("decisions", "shown", "offered", "errors", "unparsed", "superseded", "dropped"), 0
+        )
+        self._fault: dict[str, Any] | None = None
+        self._recalled: tuple[int, tuple[MemoryItem, ...]] | None = None
         self._pictures: dict[str, int] = {}
 
-    def begin(self, about: Mapping[str, Any], gate: Gate) -> None:
+    def begin(self, about: Mapping[str, Any], gate: Gate, timeout_ns: int | None = None) -> None:
         """Another unit is shown from now on.
 
         Args:
             about: what stands above: ``run`` (a name that no other run of this server has), ``badge`` (LIVE or
                 RECORDING), ``notice`` and whatever else the page is to tell.
             gate: what of repeated offers is shown.
+            timeout_ns: limit of a decision: a failed one is charged no less, here as in the scores.
         """
         with self._lock:
             self._n += 1
             self._clear()
             self._about = {**about, "part": f"{self._life}-{self._n}", "phase": "preparing"}
-            self._rule = Surfacing(gate)
+            self._rule, self._timeout_ns = Surfacing(gate), timeout_ns
             self._say("live_reset", {"part": self._about["part"]})
 
     def phase(self, phase: str, why: str | None = None) -> None:
@@ -168,10 +174,12 @@ class LiveFeed:
         """A decision started."""
         with self._lock:
             assert flight.snapshot is not None
+            self._counts["dropped"] += flight.dropped
             self._flying[flight.seq] = one = {
                 "seq": flight.seq,
                 "captured_ms": _ms(flight.snapshot.captured_ns),
                 "started_ms": _ms(flight.started_ns),
+                "dropped": flight.dropped,
             }
             self._say("live_thinking", one)
 
@@ -181,8 +189,9 @@ class LiveFeed:
         assert answer is not None
         assert snapshot is not None
         with self._lock:
-            self._flying.pop(flight.seq, None)
-            self._latencies.append(ended_ns - snapshot.captured_ns)
+            if self._flying.pop(flight.seq, None) is None:  # of a world that is held nobody tells departures
+                self._counts["dropped"] += flight.dropped
+            self._latencies.append(charged_ns(flight, kind, ended_ns, self._timeout_ns))
             self._counts["decisions"] += 1
             self._count(kind, answer.fields)
             row = {
@@ -196,9 +205,12 @@ class LiveFeed:
             }
             if (error := answer.fields.get("error")) is not None:
                 row["error"] = clip(f"{error['kind']}: {error['text']}", 300)
+                self._fault = {"t_ms": row["ended_ms"], "text": row["error"]}
             self._decisions.append((ended_ns, row))
             if kind is Kind.SILENT:
                 self._rule.silence()
+            if items := _items(flight):
+                self._recalled = snapshot.captured_ns, items
             shown: list[dict[str, Any]] = []
             if kind is Kind.OFFER:
                 for offer, at in answer.offers:
@@ -214,6 +226,8 @@ class LiveFeed:
         name = {Kind.ERROR: "errors", Kind.UNPARSED: "unparsed", Kind.SUPERSEDED: "superseded"}.get(kind)
         if name is not None:
             self._counts[name] += 1
+        if str(fields.get("error", {}).get("kind")).startswith("model_"):  # asked, and what that took is not known
+            self._asked_model, self._cost = True, None
         if "tokens" in fields:
             self._asked_model = True
             for word, n in fields["tokens"].items():
@@ -224,7 +238,7 @@ class LiveFeed:
     def _offered(self, flight: Flight, snapshot: Snapshot, offer: Offer, arrival_ns: int) -> dict[str, Any]:
         id_ = f"{self._life}-{self._n}-{flight.seq}-{self._counts['offered']}"
         self._shown[id_] = Shown(flight.seq, offer.intention, snapshot.captured_ns, arrival_ns)
-        memory = None if flight.observation is None else flight.observation.memory
+        items, recalled_ns = self._behind(flight)
         picture = None if snapshot.image is None else snapshot.image.pixels_hash
         shown = {
             "id": id_,
@@ -237,13 +251,21 @@ class LiveFeed:
             "latency_ms": _ms(arrival_ns - snapshot.captured_ns),
             "app": _named(snapshot.app),
             "picture": picture,
-            "memories": _memories(getattr(memory, "items", ())),
+            "memories": _memories(items),
+            "recalled_ms": None if recalled_ns is None else _ms(recalled_ns),
             "said": None,
         }
         if len(self._offers) == _OFFERS:
             del self._shown[self._offers[0]["id"]]
         self._offers.append(shown)
         return shown
+
+    def _behind(self, flight: Flight) -> tuple[tuple[MemoryItem, ...], int | None]:
+        """What memory had told: for this decision or, where an agent kept what it knew, before it; then also when."""
+        items = _items(flight)
+        if items or self._recalled is None:
+            return items, None
+        return self._recalled[1], self._recalled[0]
 
     def said(self, id_: str, said: str | None) -> None:
         """A person answered an offer (``scorers.feedback.SAID``), or took it back (None)."""
@@ -285,6 +307,8 @@ class LiveFeed:
         late = self._latencies
         return {
             "counts": dict(self._counts),
+            "fault": self._fault,
+            "timeout_ms": None if self._timeout_ns is None else _ms(self._timeout_ns),
             "latency": {f"p{q}_ms": _ms(percentile(late, q)) for q in (50, 95)} | {"n": len(late)} if late else None,
             "tokens": dict(self._tokens) if self._asked_model else None,
             "cost": self._cost if self._asked_model else None,
@@ -299,6 +323,20 @@ class LiveFeed:
             assert row is self._snapshots.popleft()
         while self._decisions and self._decisions[0][0] < before_ns:
             self._decisions.popleft()
+
+
+def charged_ns(flight: Flight, kind: Kind, ended_ns: int, timeout_ns: int | None) -> int:
+    """How long a decision counts, from its capture: a failed one no less than the timeout, as in the scores."""
+    took_ns = ended_ns - flight.started_ns
+    if kind is Kind.ERROR and timeout_ns is not None:
+        took_ns = max(took_ns, timeout_ns)
+    assert flight.snapshot is not None
+    return flight.started_ns - flight.snapshot.captured_ns + took_ns
+
+
+def _items(flight: Flight) -> tuple[MemoryItem, ...]:
+    memory = None if flight.observation is None else flight.observation.memory
+    return tuple(getattr(memory, "items", ()))
 
 
 def _memories(items: Sequence[MemoryItem]) -> list[dict[str, Any]]:

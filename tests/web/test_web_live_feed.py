@@ -60,7 +60,7 @@ def test_what_is_told_piece_by_piece_is_what_the_state_says(told: Told) -> None:
     feed.snapshot(snapshot(0))
     one = flight(0, Offer("Coding", "try this", 0.4))
     feed.departed(one[0])
-    assert feed.state()["thinking"] == [{"seq": 0, "captured_ms": 0.0, "started_ms": 1.0}]
+    assert feed.state()["thinking"] == [{"seq": 0, "captured_ms": 0.0, "started_ms": 1.0, "dropped": 0}]
     feed.decided(*one)
     feed.status({"now_ms": 50})
     state = feed.state()
@@ -195,3 +195,35 @@ def test_whatever_is_said_an_event_stays_below_what_a_hub_takes() -> None:
 def test_a_short_text_is_sent_whole() -> None:
     assert clip("abc", 3) == "abc"
     assert clip("abcd", 3) == "abc… (1 more characters)"
+
+
+def test_a_failure_is_charged_the_timeout_and_says_why(told: Told) -> None:
+    told.feed.begin({"run": "r"}, STANDARD, 60 * SECOND)
+    told.feed.decided(*flight(0, took_ms=40))
+    assert told.feed.state()["fault"] is None
+    told.feed.decided(*flight(1, kind=Kind.ERROR, took_ms=30, error={"kind": "model_refused", "text": "no such model"}))
+    state = told.feed.state()
+    assert state["latency"]["p95_ms"] == 60_001, "its wait of 1 ms comes on top, as in the scores"
+    assert state["fault"] == {"t_ms": 1031, "text": "model_refused: no such model"}
+    assert told.named("live_decision")[-1]["fault"] == state["fault"]
+    assert (state["tokens"], state["cost"]) == ({}, None), "a model was asked; what that took is not known"
+    told.feed.begin({"run": "s"}, STANDARD)
+    assert told.feed.state()["fault"] is None
+
+
+def test_what_gave_way_counts_as_soon_as_a_decision_departs_and_once(told: Told) -> None:
+    one = flight(0, dropped=3)
+    told.feed.departed(one[0])
+    assert told.feed.state()["counts"]["dropped"] == 3
+    told.feed.decided(*one)
+    told.feed.decided(*flight(1, dropped=2))
+    assert told.feed.state()["counts"]["dropped"] == 5
+
+
+def test_an_offer_of_which_the_memory_was_asked_before_says_when(told: Told) -> None:
+    told.feed.decided(*flight(3, items=(MemoryItem("kept", 0.5),)))
+    told.feed.decided(*flight(9, Offer("Coding")))
+    told.feed.decided(*flight(10, Offer("Writing"), items=(MemoryItem("new", 0.5),)))
+    before, own = told.feed.state()["offers"]
+    assert ([m["text"] for m in before["memories"]], before["recalled_ms"]) == (["kept"], 3000)
+    assert ([m["text"] for m in own["memories"]], own["recalled_ms"]) == (["new"], None)
