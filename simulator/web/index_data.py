@@ -17,7 +17,7 @@ from simulator.runs.folder import read_run
 from simulator.runs.lock import LOCK
 from simulator.timing.clock import wall_ns
 
-__all__ = ["FIGURES", "Index", "row_of"]
+__all__ = ["FIGURES", "Index", "row_of", "status_now"]
 
 FIGURES = (
     "F1_rt", "F1", "S_final", "intention_accuracy", "scheduled_latency@p50", "scheduled_latency@p95",
@@ -75,7 +75,7 @@ class Index:
         found: list[Mapping[str, Any]] = []
         for id_, path, name in runs:
             if (kept := self._kept(path)) is not None:
-                status = _status(str(kept.row["status"]), path)
+                status = status_now(str(kept.row["status"]), path)
                 v = self._told(path, status)
                 if v > since:
                     found.append({"id": id_, "name": name, **kept.row, "status": status, "v": v})
@@ -146,8 +146,12 @@ def _head(told: Mapping[str, Any]) -> dict[str, Any]:
     common = {k: " + ".join(dict.fromkeys(str(h[k]) for h in heads if h.get(k) is not None)) for k in _COMMON}
     tallies = [tally for unit in units if isinstance(tally := unit.get("tally"), dict)]
     invalid = [why for unit in units for why in ((unit.get("audit") or {}).get("invalid") or [])]
-    models = dict.fromkeys(str(m.get("name") or m.get("model")) for h in heads if isinstance(m := h.get("model"), dict))
+    models = dict.fromkeys(
+        str(name) for h in heads if isinstance(m := h.get("model"), dict) and (name := m.get("name") or m.get("model"))
+    )
     done = sum(bool(u) and u.get("error") is None for u in units)
+    given = told.get("given") or {}
+    counted = len(tallies) == len(units)  # a unit that was killed has none: what failed in it is not known
     return {
         "status": told["status"],
         **common,
@@ -157,8 +161,9 @@ def _head(told: Mapping[str, Any]) -> dict[str, Any]:
         "n_done": done,
         "n_failed_units": sum(u.get("error") is not None for u in units),
         "decisions": _sum(tallies, "decisions"),
-        "errors": _sum(tallies, "errors"),
-        "unparsed": _sum(tallies, "unparsed"),
+        "errors": _sum(tallies, "errors") or (0 if counted else None),
+        "unparsed": _sum(tallies, "unparsed") or (0 if counted else None),
+        "data": [_ending(path) for path in (*(given.get("scenarios") or ()), *filter(None, [given.get("live")]))],
         "sees_truth": any(bool(h.get("sees_truth")) for h in heads),
         "invalid": invalid,
         "written": told.get("written") if isinstance(told.get("written"), str) else None,
@@ -187,12 +192,18 @@ def _scored(scores: Mapping[str, Any]) -> dict[str, Any]:
             "decisions": counts["decisions"]}  # fmt: skip
 
 
-def _status(status: str, path: Path) -> str:
-    """As it is now: one that says it is running and that nobody plays into was killed."""
+def status_now(status: str, path: Path) -> str:
+    """The status of a run folder as it is now: one that says it is running and that nobody plays into was killed."""
     try:
         return "killed" if status == "running" and not is_locked(path / LOCK) else status
     except OSError:  # not ours to look into
         return status
+
+
+def _ending(path: object) -> str:
+    """Of where a run's data lie, what tells it from others at a glance: the last two names, without the file's."""
+    parts = [part for part in Path(str(path)).parts if part not in ("/", ".", "..")]
+    return "/".join(parts[:-1][-2:] if parts[1:] and parts[-1].startswith("scenario.") else parts[-2:])
 
 
 def _sum(tallies: Iterable[Mapping[str, Any]], name: str) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -78,7 +78,7 @@ class Place:
 
     def all(self, kind: str | None = None) -> list[Found]:
         """What lies there now, by name; reads folders, so call it in a thread."""
-        found = {one.id: one for root in self.roots for one in _walk(root)}
+        found = {one.id: one for one in _told_apart([one for root in self.roots for one in _walk(root)])}
         with self._lock:
             self._found = found
         return sorted((one for one in found.values() if kind in (None, one.kind)), key=lambda one: (one.name, one.id))
@@ -124,6 +124,23 @@ class Place:
         if key not in _folders(units):
             raise NotHere("there is no unit of that name in this run")
         return units / key
+
+
+def _told_apart(found: Sequence[Found]) -> Iterator[Found]:
+    """Each with a name of its own: those of one name, and the ``run`` of a live run's folder, say what they lie in."""
+    alike: dict[str, dict[Path, Found]] = {}
+    for one in found:
+        alike.setdefault(one.name, {})[one.path] = one
+    for name, ones in alike.items():
+        for path, one in ones.items():
+            if len(ones) == 1 and name != "run":
+                yield one
+                continue
+            parts = next(
+                n for n in range(2, 1 + max(3, len(path.parts)))
+                if n >= len(path.parts) or not any(p != path and p.parts[-n:] == path.parts[-n:] for p in ones)
+            )  # fmt: skip
+            yield replace(one, name="/".join(path.parts[-parts:]).replace("//", "/"))
 
 
 def _walk(root: Path) -> Iterator[Found]:

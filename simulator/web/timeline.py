@@ -15,6 +15,7 @@ from simulator.core.errors import UsageError
 from simulator.runs.folder import read_run
 from simulator.session.schema import FILE_NAME
 from simulator.web.index import index_of, runs_of
+from simulator.web.index_data import status_now
 from simulator.web.pages import answer, html
 from simulator.web.place import NotHere, Place
 from simulator.web.timeline_data import UnitView, open_unit
@@ -29,12 +30,13 @@ MOST_BESIDE = 8
 LONGEST_QUERY = 200
 _OF_A_UNIT = ("decisions.jsonl", "truth.json", "feedback.jsonl")
 _OF_A_RUN = ("run.json", "scores.json")
+_SCENARIO = "scenario.yaml"
 
 
 def routes(place: Place) -> list[web.AbstractRouteDef]:
     """``/run/ID`` and ``/run/ID/UNIT``, and what they ask for below ``/api/run/ID``."""
     sheets = _Sheets(place)
-    of = "/api/run/{id:[0-9a-f]+}"
+    of = "/api/run/{id}"
 
     async def units(request: web.Request) -> web.Response:
         return answer(await asyncio.to_thread(sheets.units, request.match_info["id"]))
@@ -54,8 +56,8 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
         return answer(await asyncio.to_thread(sheets.search, *_named(request), request.query.get("q", "")))
 
     return [
-        web.get("/run/{id:[0-9a-f]+}", html("timeline.html")),
-        web.get("/run/{id:[0-9a-f]+}/{unit}", html("timeline.html")),
+        web.get("/run/{id}", html("timeline.html")),  # whatever it says: the page tells that there is no such run
+        web.get("/run/{id}/{unit}", html("timeline.html")),
         web.get(f"{of}/units", units),
         web.get(f"{of}/unit/{{unit}}/timeline", timeline),
         web.get(f"{of}/unit/{{unit}}/recording", recording),
@@ -82,17 +84,25 @@ class _Sheets:
         run = self._place.run(id_)
         told = read_run(run)
         begun = [key for key in sorted(told["resolved"]) if (run / "units" / key / _OF_A_UNIT[0]).is_file()]
-        return {"name": run.name, "status": told["status"], "units": begun, "n_units": len(told["resolved"])}
+        return {
+            "name": run.name,
+            "status": status_now(told["status"], run),
+            "units": begun,
+            "n_units": len(told["resolved"]),
+        }
 
     def view(self, id_: str, key: str) -> UnitView:
         """One unit, read and explained."""
         run = self._place.run(id_)
         _ensure_unit(run, key)
         files = [run / name for name in _OF_A_RUN] + [run / "units" / key / name for name in _OF_A_UNIT]
-        if (kept := self._views.get((run, key), files)) is not None:
+        files += _scenarios(run)
+        going_on = status_now(read_run(run)["status"], run) == "running"
+        kept = self._views.get((run, key), files)
+        if kept is not None and (going_on or not kept.going_on):
             return kept
         stamp = _stamp(files)
-        made = open_unit(run, key)
+        made = open_unit(run, key, going_on=going_on)
         self._views.put((run, key), stamp, made)
         return made
 
@@ -119,7 +129,7 @@ class _Sheets:
         if kept is None or kept[0] is not view:
             kept = (view, view.as_json())
             self._drawn.put((view.run, view.key), None, kept)
-        return kept[1]
+        return {**kept[1], "status": status_now(view.status, view.run)}
 
     def recording(self, id_: str, key: str) -> dict[str, Any]:
         """What was on the screen; pictures by id."""
@@ -161,6 +171,13 @@ def _watched(run: Path, found: Found) -> list[Path]:
     """The files whose change makes a recording stale."""
     session = [] if found.folder is None else [found.folder / FILE_NAME, found.folder / f"{FILE_NAME}-wal"]
     return [run / _OF_A_RUN[0], *session]
+
+
+def _scenarios(run: Path) -> list[Path]:
+    """The files in which it may be told later what was needed in a run's sessions."""
+    given = read_run(run).get("given", {})
+    named = [Path(one) for one in (*given.get("scenarios", ()), *filter(None, [given.get("live")]))]
+    return [run.parent / _SCENARIO, *named, *(path / _SCENARIO for path in named)]
 
 
 def _ensure_unit(run: Path, key: str) -> None:

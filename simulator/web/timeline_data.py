@@ -7,21 +7,25 @@ are seconds of the session, to the microsecond.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from scorers.base import Context, Unit, score_run
-from scorers.explaining import Told, explain_unit
-from scorers.interrupted import truth_as_played
+from scorers.explaining import Told, explain_unit, seconds
+from scorers.feedback import FILE as FEEDBACK
+from scorers.feedback import Feedback
+from scorers.feedback import read as read_feedback
+from scorers.interrupted import played_until, truth_as_played
 from simulator.core.errors import InputError, UsageError, quote
 from simulator.core.types import SECOND
 from simulator.play.kept import read_scores
+from simulator.play.whereabouts import told_since
 from simulator.runs.folder import read_run, read_unit
 from simulator.runs.gate import Gate
-from simulator.runs.records import Ints, Kind, LoggedOffer
+from simulator.runs.records import Ints, Kind, LoggedOffer, RunLog
 from simulator.runs.runlog import flag_names
 from simulator.session.truth import Truth
 from simulator.web.timeline_threads import intent_of, threads
@@ -40,8 +44,8 @@ MARKS = {
 }
 """How each class of the scorer is drawn; a class that is not here is drawn by its own name."""
 
-_FINE = frozenset({"on_time", "held_back", "served", "unservable", "not_played", "true_positive", "true_negative",
-                   "not_asked", "matched", "merged"})  # fmt: skip
+_FINE = frozenset({"on_time", "held_back", "served", "unservable", "not_played", "still_open", "true_positive",
+                   "true_negative", "not_asked", "matched", "merged"})  # fmt: skip
 """Classes that are no mistake: neither an offer that counts against the agent, nor a need that went unserved."""
 
 _SHOWN = ("session", "user", "agent", "memory", "memory_mode", "protocol", "policy", "clock", "latency",
@@ -52,7 +56,10 @@ _FIGURES = {
     "trajectory": ("S_final", "P", "R", "scheduled_latency@p50", "scheduled_latency@p95"),
 }
 _LONG = 400  # characters of a text that the list of offers carries; the whole is in the decision
+_FAILED = (Kind.ERROR, Kind.UNPARSED)
 _NO_TRUTH = "Nothing is known of what was needed here, so nothing was classified: offers are drawn as they came."
+_SINCE = ("What was needed was told after the run was played, in {where}: it counts here, as with `proact score "
+          "--truth`; the figures that the run keeps know nothing of it.")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,8 @@ class UnitView:
         told: ``scorers.explaining`` of it; empty where nothing is known of what was needed.
         matcher: what made content right; notes: what a reader has to know, in sentences.
         figures: metric to value, of this unit alone.
+        going_on: the run is being played; needs that are not over yet are neither served nor missed.
+        said: what people said of its offers; None where nobody was asked.
     """
 
     run: Path
@@ -74,6 +83,8 @@ class UnitView:
     told: Sequence[Told]
     notes: Sequence[str]
     figures: Mapping[str, float | None]
+    going_on: bool = False
+    said: Sequence[Feedback] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """All that lanes and lists are drawn from."""
@@ -96,6 +107,8 @@ class UnitView:
             "played_s": seconds_of(played_ns),
             "period_s": seconds_of(whole.period_ns),
             "never_seen": None if log.end is None else log.end.get("never_seen"),
+            "failed": _failed(log),
+            "answers": self._answers(),
             "truth": _truth(whole),
             "decisions": self._decisions(),
             "stages": self._stages(),
@@ -170,6 +183,25 @@ class UnitView:
             for offer, told in zip(offers, classes, strict=True)
         ]
 
+    def _answers(self) -> list[dict[str, Any]] | None:
+        """What people said of offers, in order of time; what nobody dated stands where the offer arrived."""
+        if self.said is None:
+            return None
+        arrived = {o.seq: o.actionable_ns for o in reversed(self.unit.log.offers())}
+        found = [
+            {
+                "seq": one.seq,
+                "said": one.said,
+                "by": one.by,
+                "intention": one.intention,
+                "dated": one.t_s is not None,
+                "t_s": seconds_of(arrived[one.seq]) if one.t_s is None else one.t_s,
+            }
+            for one in self.said
+            if one.seq in arrived
+        ]
+        return sorted(found, key=lambda one: one["t_s"])
+
     def _intent_classes(self) -> dict[tuple[str, ...], str]:
         """Of a trajectory, the class of each predicted intent; what was not taken back goes before what was, and what
         others were counted with before those.
@@ -217,8 +249,15 @@ def _offer(offer: LoggedOffer, told: Told | None, intent: str | None) -> dict[st
     }
 
 
-def open_unit(run: Path, key: str) -> UnitView:
+def open_unit(run: Path, key: str, *, going_on: bool = False) -> UnitView:
     """Read one unit of a run and have the scorer explain it, under the gate and matcher of the run's scores.
+
+    Of a run that knew nothing of what was needed, what its scenario says by now counts, as with ``score --truth``.
+
+    Args:
+        run: the run folder.
+        key: of the unit.
+        going_on: somebody plays into the run now.
 
     Raises:
         InputError: not a run folder, a unit it has not, or a broken file.
@@ -229,18 +268,59 @@ def open_unit(run: Path, key: str) -> UnitView:
     log, truth = read_unit(run, told, key)
     unit, notes = Unit(key, log, truth), list[str]()
     protocol, scores = str(log.header["protocol"]), read_scores(run)
+    if later := not unit.has_truth(protocol):
+        if (since := told_since(run, told, key)) is not None:
+            unit = replace(unit, truth=since[0])
+            notes.append(_SINCE.format(where=since[1]))
+        else:
+            notes.append(_NO_TRUTH)
     gate = str(log.header["gate"]) if scores is None else str(scores["gate"])
     context = Context(protocol, Gate.parse(gate), None)
     matcher = _matcher(scores, notes)
     found: Sequence[Told] = ()
+    judged = unit
     if unit.has_truth(protocol):
-        found = explain_unit(unit, context, matcher)
-    else:
-        notes.append(_NO_TRUTH)
-    kept = None if scores is None else scores["units"].get(key, {}).get("scores")
-    figures = kept or score_run([unit], protocol, gate)["scores"]
-    chosen = {name: figures[name] for name in _FIGURES[protocol] if name in figures}
-    return UnitView(run, key, told["status"], unit, gate, matcher, found, notes, chosen)
+        going_on = going_on and not log.complete and protocol == "stream"
+        found = explain_unit(replace(unit, log=_as_if_over(log)) if going_on else unit, context, matcher)
+        if going_on:
+            found, judged = _so_far(unit, found)
+    kept = None if scores is None or later or going_on else scores["units"].get(key, {}).get("scores")
+    figures = kept or score_run([judged], protocol, gate)["scores"]
+    chosen = {
+        name: figures[name] for name in _FIGURES[protocol] if name in figures and not (going_on and "hour" in name)
+    }
+    said = read_feedback(run / "units" / key / FEEDBACK)
+    return UnitView(run, key, told["status"], unit, gate, matcher, found, notes, chosen, going_on, said)
+
+
+def _as_if_over(log: RunLog) -> RunLog:
+    """The log of a run that goes on, so that windows keep their length: they are not cut where it stands now."""
+    return replace(log, end={})
+
+
+def _so_far(unit: Unit, told: Sequence[Told]) -> tuple[list[Told], Unit]:
+    """What can be said of a run that goes on: needs that are open, or to come, are not missed yet. Also the unit
+    without those, of which figures are made.
+    """
+    until = played_until(unit.log, unit.truth)
+    found, waiting = [], set[str]()
+    for one in told:
+        if one.what == "need" and one.verdict not in ("served", "unservable") and one.facts["closes_ns"] > until:
+            opened = one.facts["opens_ns"] < until
+            stands = "is still open" if opened else "opens later"
+            why = f"The run goes on and has come to {seconds(until)}; this {stands}."
+            waiting.add(one.id)
+            one = replace(one, verdict="still_open" if opened else "not_played", sentences=(why,))
+        found.append(one)
+    left = tuple(n for n in unit.truth.opportunities if n.id not in waiting)
+    return found, replace(unit, log=_as_if_over(unit.log), truth=replace(unit.truth, opportunities=left))
+
+
+def _failed(log: RunLog) -> dict[str, Any]:
+    """How many decisions failed or could not be read, and what each failed one is charged at least, in seconds."""
+    timeout = log.header.get("timeout_ns")
+    errors, unread = (int((log.kind == kind).sum()) for kind in _FAILED)
+    return {"errors": errors, "unparsed": unread, "charge_s": None if timeout is None else seconds_of(int(timeout))}
 
 
 def _matcher(scores: Mapping[str, Any] | None, notes: list[str]) -> str:

@@ -7,18 +7,18 @@ the session found fits what was played. What is not there any more, or was chang
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from simulator.core.errors import InputError
 from simulator.core.protocols import SnapshotSource
 from simulator.core.types import ImageRef, Snapshot
+from simulator.play.whereabouts import fits, plays_of
 from simulator.privacy.recorded import State
+from simulator.session.play import Play
 from simulator.session.reader import Header, Reader
-from simulator.session.scenario import Play, find, plays
-from simulator.session.scenario_file import load
 from simulator.web.timeline_times import seconds_of
 
 __all__ = ["Found", "read_play", "read_recording"]
@@ -30,6 +30,8 @@ _ABSENT = (
 _OTHER = "The recording at the place of the one that was played does not fit this run: the log is shown alone."
 _CHANGED = ("The recording was changed since the run was played (reviewed, labelled or redacted): pictures and titles "
             "are those of today.")  # fmt: skip
+_TOLD = ("What is said of this session was changed since the run was played (in its scenario, history or labels); "
+         "pictures and titles are as they were.")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,57 +69,30 @@ def read_recording(run: Path, told: Mapping[str, Any], key: str) -> Found:
     """
     header = told["resolved"][key]
     seen_any = False
-    for case in _cases(run, told["given"]):
-        try:
-            play = _matching(case, header, key)
-        except (InputError, OSError):
-            continue  # damaged, or no scenario any more
-        if play is None:
-            continue
+    for play in plays_of(run, told, key):
         seen_any = True
-        if header.get("end_ns") not in (None, 0, play.truth.end_ns) or play.period_ns != header["period_ns"]:
+        if not fits(play, header):
             continue
         try:
-            return read_play(play, same=header.get("dataset") in (None, "", play.dataset_hash))
+            found = read_play(play)
+            return replace(found, notes=_changes(header, play, found))
         except (InputError, OSError) as error:
             said = error.want if isinstance(error, InputError) else "it cannot be read"
             return Found((f"The recording is damaged ({said}): the log is shown alone.",))
     return Found((_OTHER if seen_any else _ABSENT,))
 
 
-def _cases(run: Path, given: Mapping[str, Any]) -> Iterator[Path]:
-    """Scenario files and sessions that the run may have been played from. Relative paths were typed somewhere above."""
-    named = [Path(p) for p in [*given.get("scenarios", []), *([given["live"]] if given.get("live") else [])]]
-    places = [Path.cwd(), *run.absolute().parents]
-    tried = set[Path]()
-    for path in [*named, *([run.parent] if (run.parent / "scenario.yaml").is_file() else [])]:
-        for place in [place / path for place in places]:  # of an absolute path it is always itself
-            if (place := place.absolute()) in tried or not place.exists():
-                continue
-            tried.add(place)
-            try:
-                found = find(place)
-            except (InputError, OSError):
-                continue
-            yield from found.scenarios or found.sessions
+def _changes(header: Mapping[str, Any], play: Play, found: Found) -> tuple[str, ...]:
+    """What changed of a session since a unit with this header was played."""
+    if header.get("dataset") in (None, "", play.dataset_hash):
+        return ()
+    states = {} if found.columns is None else found.columns["states"]
+    same = header.get("recording") == play.recording and not {State.REDACTED, State.DELETED} & set(states)
+    return (_TOLD if same else _CHANGED,)
 
 
-def _matching(case: Path, header: Mapping[str, Any], key: str) -> Play | None:
-    """The play of a case whose session is the unit's; only a case that names the session is read whole."""
-    if case.is_file():
-        spec = load(case)
-        folder, monitor = (case.parent / spec.session).resolve(), spec.monitor
-    else:
-        folder, monitor = case, None
-    with Reader(folder, monitor=monitor) as reader:
-        if reader.header.session != header["session"]:
-            return None
-    made = [play for play in plays([case]) if play.user == header["user"]]
-    return next((play for play in made if play.key == key), made[0] if made else None)
-
-
-def read_play(play: Play, *, same: bool = True) -> Found:
-    """The recording of a session that is ready to be played; ``same``: it is as it was when a run played it.
+def read_play(play: Play) -> Found:
+    """The recording of a session that is ready to be played.
 
     Raises:
         InputError: it is damaged.
@@ -156,7 +131,7 @@ def read_play(play: Play, *, same: bool = True) -> Found:
         "session": source.session,
         "going_on": header.state == "recording",
     }
-    return Found(() if same else (_CHANGED,), columns, pictures.listed, words, header.folder)
+    return Found((), columns, pictures.listed, words, header.folder)
 
 
 async def _all(source: SnapshotSource) -> list[Snapshot]:

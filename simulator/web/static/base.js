@@ -146,6 +146,8 @@ export function listen(handlers, { reset = () => location.reload(), state = () =
 
 const known = (x) => typeof x === "number" && Number.isFinite(x);
 export const count = (n) => (known(n) ? Math.round(n).toLocaleString("en").replaceAll(",", "\u202F") : "–");
+// With what is counted: 1 run, 2 runs, – runs.
+export const counted = (n, what, many = `${what}s`) => `${count(n)} ${n === 1 ? what : many}`;
 export const fixed = (x, digits = 2) => (known(x) ? (Object.is(x, -0) ? 0 : x).toFixed(digits).replace("-", "−") : "–");
 export const percent = (x, digits = 0) => (known(x) ? `${fixed(x * 100, digits)} %` : "–");
 export const signed = (x, digits = 2) => (known(x) ? (x > 0 ? "+" : "") + fixed(x, digits) : "–");

@@ -1,11 +1,12 @@
 // The index of runs: one row a run; filter, sort, tick two or more to compare. Rows come as the server reads them.
-import { ask, byId, count, el, failed, fixed, key, listen, ms, page, plain, put, text } from "/static/base.js";
+import { ask, byId, count, counted, el, failed, fixed, key, listen, ms, page, plain, put, text } from "/static/base.js";
 
 page({ title: "Runs" });
 const PAGE = 100;
 const figure = (name) => (run) => run.figures?.[name]?.value ?? null;
 const quality = (run) => run.figures?.F1_rt ?? run.figures?.S_final ?? run.figures?.F1 ?? null;
 const STATES = { done: "● done", running: "▶ running", interrupted: "◐ interrupted", stopped: "◐ stopped", killed: "◐ killed", some_units_erred: "▲ some units erred", broken: "✕ cannot be read" };
+const unknown = (x) => x === null || x === undefined || x === "";
 const latency = (x) => (x !== null && x < 1 ? "<1 ms" : ms(x));
 
 // Name, how it is sorted (smallest first unless it says so), what stands in the cell.
@@ -17,8 +18,8 @@ const COLUMNS = [
   ["p50", figure("scheduled_latency@p50"), (r) => latency(figure("scheduled_latency@p50")(r)), "number"],
   ["p95", figure("scheduled_latency@p95"), (r) => latency(figure("scheduled_latency@p95")(r)), "number"],
   ["false alarms/h", figure("false_alarms_per_hour"), (r) => value(r.figures?.false_alarms_per_hour, 1), "number"],
-  ["latency", (r) => r.latency_source ?? "", (r) => (r.latency_source ? el("span", { class: "badge", title: `${r.clock} ${r.latency ?? ""}` }, plain(r.latency_source)) : "–")],
-  ["errors", (r) => (r.errors ?? 0) + (r.unparsed ?? 0), errors, "number", true],
+  ["latency", (r) => r.latency_source ?? "", (r) => (r.latency_source ? [el("span", { class: "badge", title: `clock: ${r.clock}` }, plain(r.latency_source)), r.latency ? el("span", { class: "why" }, text(r.latency, { limit: 40 })) : ""] : "–")],
+  ["errors", (r) => (unknown(r.errors) && unknown(r.unparsed) ? null : (r.errors ?? 0) + (r.unparsed ?? 0)), errors, "number", true],
   ["status", (r) => r.status, (r) => el("span", {}, STATES[r.status] ?? plain(r.status))],
   ["played", (r) => r.written ?? "", (r) => (r.written ? plain(r.written.slice(0, 16).replace("T", " ")) : "–"), "", true],
 ];
@@ -28,7 +29,7 @@ try { Object.assign(state, JSON.parse(sessionStorage.getItem("proact-runs") ?? "
 
 function named(run) {
   const title = run.agent ? `${run.agent}${run.memory && run.memory !== "none" ? ` + ${run.memory}` : ""}` : run.name;
-  const more = [run.protocol, run.model, run.gate && run.gate !== "standard" ? `gate ${run.gate}` : "", run.agent ? run.name : ""].filter(Boolean).join(" · ");
+  const more = [(run.data ?? []).length ? `on ${run.data.slice(0, 2).join(", ")}${run.data.length > 2 ? " …" : ""}` : "", run.protocol, run.model, run.gate && run.gate !== "standard" ? `gate ${run.gate}` : "", run.agent ? run.name : ""].filter(Boolean).join(" · ");
   return [run.status === "broken" ? el("strong", {}, text(title, { limit: 80 })) : el("a", { href: `/run/${run.id}` }, text(title, { limit: 80 })),
     ...(run.sees_truth ? [" ", el("span", { class: "badge", title: "it is shown the answers" }, "sees the truth")] : []),
     ...(run.invalid?.length ? [" ", el("span", { class: "badge bad" }, "INVALID")] : []),
@@ -53,8 +54,8 @@ function scored(run) {
 }
 
 function errors(run) {
-  if (run.errors === undefined) return "–";
-  const parts = [run.errors ? `${count(run.errors)} failed` : "", run.unparsed ? `${count(run.unparsed)} unread` : "", run.n_failed_units ? `${count(run.n_failed_units)} units` : ""].filter(Boolean);
+  if (unknown(run.errors) && unknown(run.unparsed) && !run.n_failed_units) return "–";
+  const parts = [run.errors ? `${count(run.errors)} failed` : "", run.unparsed ? `${count(run.unparsed)} unread` : "", run.n_failed_units ? `${counted(run.n_failed_units, "unit")}` : ""].filter(Boolean);
   return parts.length ? el("span", { class: "bad" }, `▲ ${parts.join(", ")}`) : "0";
 }
 
@@ -65,7 +66,6 @@ function chosen() {
   const found = state.runs.filter((run) => words.every((word) => run.hay.includes(word)));
   const [, by] = COLUMNS.find(([name]) => name === state.sort) ?? COLUMNS[0];
   const way = state.down ? -1 : 1;
-  const unknown = (x) => x === null || x === undefined || x === "";
   return found.map((run) => [by(run), run]).sort(([a, x], [b, y]) => {
     if (unknown(a) || unknown(b)) return unknown(a) - unknown(b) || (x.id < y.id ? -1 : 1);  // unknown comes last, whichever way
     return (a < b ? -way : a > b ? way : 0) || (x.id < y.id ? -1 : 1);
@@ -109,7 +109,7 @@ function draw() {
   if (focused?.isConnected && focused !== document.activeElement) focused.focus();
   byId("more").hidden = found.length <= state.shown;
   byId("more").textContent = `Show more (${count(found.length - state.shown)})`;
-  const said = `${count(found.length)}${found.length < state.runs.length ? ` of ${count(state.runs.length)}` : ""} runs${state.unread ? `, ${count(state.unread)} still being read` : ""}`;
+  const said = `${count(found.length)}${found.length < state.runs.length ? ` of ${count(state.runs.length)}` : ""} ${found.length === 1 && state.runs.length === 1 ? "run" : "runs"}${state.unread ? `, ${count(state.unread)} still being read` : ""}`;
   if (byId("counted").textContent !== said) byId("counted").textContent = said;
   const n = state.ticked.size;
   byId("compare").disabled = n < 2;
@@ -145,7 +145,7 @@ async function read() {
       state.unread = unread;
       for (const run of rows) {
         state.since = Math.max(state.since, run.v);
-        known.set(run.id, Object.assign(run, { hay: [run.name, run.agent, run.memory, run.protocol, run.model, run.status, run.latency_source, run.policy, run.why].join(" ").toLowerCase() }));
+        known.set(run.id, Object.assign(run, { hay: [run.name, run.agent, run.memory, run.protocol, run.model, run.status, run.latency_source, run.policy, run.latency, ...(run.data ?? []), run.why].join(" ").toLowerCase() }));
       }
       const there = new Set(ids);
       for (const id of known.keys()) if (!there.has(id)) { known.delete(id); state.ticked.delete(id); drawn.delete(id); }
