@@ -30,14 +30,14 @@ from simulator.runs.folder import RunFolder
 from simulator.runs.gate import Gate
 from simulator.runs.unit import UnitPlan, UnitResult
 from simulator.screen.pixels import decode
-from simulator.timing.audit import percentile
+from simulator.timing.audit import JITTER_LIMIT_NS, LAG_LIMIT_NS, percentile
 from simulator.timing.clock import pause, real_ns, utc_now, wall_ns
 from simulator.web.hub import Hub
 from simulator.web.live_feed import LiveFeed
 from simulator.web.pages import answer, html, posted
 from simulator.web.place import NotHere
 
-__all__ = ["LivePage", "Pausable"]
+__all__ = ["LivePage", "Pausable", "invalid_by"]
 
 _LOOK_NS = 100 * MS
 _STATUS_NS = SECOND
@@ -96,6 +96,9 @@ class LivePage(Watcher):
         self._folder: RunFolder | None = None
         self._plan: UnitPlan | None = None
         self._engine: Engine | None = None
+        self._over, self._invalid = False, tuple[str, ...]()
+        self._counted = dict[str, int | None]()
+        self.feed.tally = self._tally
         self._ended: tuple[int, int] | None = None
         self._newest = -1
         self._n_released = 0
@@ -132,6 +135,7 @@ class LivePage(Watcher):
                 "speed": plan.settings.speed if plan.settings.clock == "elastic" else 1,
             },
             Gate.parse(plan.gate_text),
+            plan.settings.timeout_ns,
         )
 
     def engine(self, engine: Engine) -> None:
@@ -144,7 +148,10 @@ class LivePage(Watcher):
     def unit_done(self, plan: UnitPlan, result: UnitResult) -> None:
         """See ``Watcher``."""
         self._look()
+        self._over = True
+        self._invalid = () if result.audit is None else result.audit.invalid
         if self._engine is not None:
+            self.tell()  # the last figures, which stay
             self._ended = self._engine.now_ns(), real_ns()
         self._engine = None
         self.feed.phase("ended", None if result.error == "interrupted" else result.error)
@@ -163,9 +170,10 @@ class LivePage(Watcher):
             if real_ns() - self._status_ns >= _STATUS_NS:
                 self.tell()
 
-    def _begin(self, about: Mapping[str, Any], gate: Gate | None = None) -> None:
+    def _begin(self, about: Mapping[str, Any], gate: Gate | None = None, timeout_ns: int | None = None) -> None:
+        self._over, self._counted = False, {"released": None, "never_seen": None}
         said = {"badge": self.badge, "notice": list(self.notice), "can_pause": self.recorder is not None, **about}
-        self.feed.begin(said, gate or Gate())
+        self.feed.begin(said, gate or Gate(), timeout_ns)
 
     def _look(self) -> None:
         """Take over what was released since the last look."""
@@ -198,17 +206,27 @@ class LivePage(Watcher):
         """Tell how recording and machine are doing, and what time it is."""
         self._status_ns = real_ns()
         engine, lags = self._engine, list(self.lags_ns)
+        facts = None if self.recorder is None else self.recorder.facts
+        late_ms, lag_ns = None if facts is None else facts.late_p99_ms, percentile(lags, 99) if lags else None
         self.feed.status(
             {
                 "now_ms": None if engine is None else round(engine.now_ns() / MS, 1),
-                "recording": None if self.recorder is None else self._recording(self.recorder.facts),
-                "released": None if engine is None else engine.books.tally.released,
-                "waiting": None if engine is None else engine.waiting,
-                "dropped": None if engine is None else engine.dropped,
-                "lag_p99_ms": round(percentile(lags, 99) / MS, 2) if lags else None,
+                "recording": None if facts is None else self._recording(facts),
+                "waiting": None if engine is None else 0 if self._over else engine.waiting,
+                "lag_p99_ms": None if lag_ns is None else round(lag_ns / MS, 2),
+                "invalid": list(self._invalid) if self._over else invalid_by(late_ms, lag_ns),
                 "viewers": self.hub.readers,
+                **self._tally(),
             }
         )
+
+    def _tally(self) -> dict[str, int | None]:
+        """What the run counts; at its end as its log does, where what still waited was never seen either."""
+        if (engine := self._engine) is not None:
+            tally = engine.books.tally
+            never_seen = tally.never_seen if self._over else engine.dropped
+            self._counted = {"released": tally.released, "never_seen": never_seen}
+        return self._counted
 
     def _recording(self, facts: Facts) -> dict[str, Any]:
         trouble = "hangs" if facts.hangs else facts.trouble
@@ -305,6 +323,20 @@ class LivePage(Watcher):
         if (engine := self._engine) is not None:
             return engine.now_ns()
         return None if self._ended is None else self._ended[0] + real_ns() - self._ended[1]
+
+
+def invalid_by(late_p99_ms: float | None, lag_p99_ns: int | None) -> list[str]:
+    """What of the harness is past the limits by which a run is INVALID, as it stands.
+
+    >>> invalid_by(206.0, 20 * MS)
+    ['looks late p99 206 ms, limit 50 ms']
+    """
+    found = []
+    if late_p99_ms is not None and late_p99_ms > JITTER_LIMIT_NS / MS:
+        found.append(f"looks late p99 {late_p99_ms:.0f} ms, limit {JITTER_LIMIT_NS // MS} ms")
+    if lag_p99_ns is not None and lag_p99_ns > LAG_LIMIT_NS:
+        found.append(f"loop lag p99 {lag_p99_ns / MS:.0f} ms, limit {LAG_LIMIT_NS // MS} ms")
+    return found
 
 
 def _encode(path: Path) -> bytes:

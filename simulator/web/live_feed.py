@@ -76,10 +76,14 @@ class LiveFeed:
     Args:
         say: is handed each change, an event's name and its data; called with the state locked, so it must be quick.
         life: a word that no other feed has, so that a page tells what it knows of an earlier one from what it gets.
+
+    Attributes:
+        tally: gives what the run itself counts, as of now, to stand beside what is counted here.
     """
 
     def __init__(self, say: Say = lambda event, data: None, life: str = "0") -> None:
         self._say, self._lock, self._life = say, RLock(), life
+        self.tally: Callable[[], Mapping[str, int | None]] = dict
         self._about: dict[str, Any] = {"badge": "LIVE", "phase": "preparing"}
         self._status: dict[str, Any] = {}
         self._rule = Surfacing(Gate())
@@ -306,7 +310,7 @@ class LiveFeed:
     def _figures(self) -> dict[str, Any]:
         late = self._latencies
         return {
-            "counts": dict(self._counts),
+            "counts": {**self._counts, **self.tally()},
             "fault": self._fault,
             "timeout_ms": None if self._timeout_ns is None else _ms(self._timeout_ns),
             "latency": {f"p{q}_ms": _ms(percentile(late, q)) for q in (50, 95)} | {"n": len(late)} if late else None,

@@ -60,7 +60,9 @@ class Live:
             now_ns=self.stream_ns, seen=(), waiting=1, dropped=2, source=SimpleNamespace(gaps=()),
             books=SimpleNamespace(tally=SimpleNamespace(released=12)),
         )  # fmt: skip
-        self.page.feed.begin({"badge": "LIVE", "notice": self.page.notice, "can_pause": recorder is not None}, OFF)
+        self.page.feed.begin(
+            {"badge": "LIVE", "notice": self.page.notice, "can_pause": recorder is not None}, OFF, 60 * SECOND
+        )
         self.page.feed.phase("running")
 
     def stream_ns(self) -> int:
@@ -80,7 +82,10 @@ class Live:
         flight = Flight("decide", seen.index, seen.captured_ns, seen.captured_ns, dropped, snapshot=seen)
         self.page.feed.departed(flight)
         said = tuple((offer, took_ms * MS) for offer in offers)
-        flight.answer = Answer(took_ms * MS, offers=said, fields={"tokens": {"in": 900, "out": 40}, "cost": None})
+        fields: dict[str, Any] = {"tokens": {"in": 900, "out": 40}, "cost": None}
+        if kind is Kind.ERROR:
+            fields["error"] = {"kind": "model_refused", "text": "the server says: no such model"}
+        flight.answer = Answer(took_ms * MS, offers=said, fields=fields)
         view: Any = SimpleNamespace(items=items)
         flight.observation = Observation(seen, seen.captured_ns, "u", view, {}, view, view)
         self.page.feed.decided(flight, kind or (Kind.OFFER if offers else Kind.SILENT), seen.captured_ns + took_ms * MS)
@@ -127,7 +132,7 @@ def test_it_says_what_is_recorded_what_the_agent_does_and_how_fast(page: Any, se
     page.wait_for_function("document.querySelector('#rec').textContent === '● REC'")
     said = page.inner_text("main")
     for words in ("Recorded: a picture a second.", "May I explain error 30?", "70 % sure", "300 ms", "unknown",
-                  "2 of 2", "40 decisions", "1 errors", "2 suggestions", "1 gaps"):  # fmt: skip
+                  "2 of 2", "40 decisions", "1 error (", "2 suggestions", "1 gap ("):  # fmt: skip
         page.wait_for_function(f"document.querySelector('main').innerText.includes('{words}')")
     assert "0.4 s ago" in said or "s ago" in said
     page.keyboard.press("m")
@@ -150,14 +155,31 @@ def test_it_can_be_read_by_everybody_and_fits(
         shot(page, f"live-{theme}-{size[0]}")
 
 
-def test_a_projector_has_all_of_it(new_page: Any, served: Any, live: Live, shot: Any) -> None:
+IN_SIGHT = """() => {
+  const wanted = '#frame img, #card .facts, #buttons, #fault, #strip, #strip-said, .figures';
+  const inside = (at) => at.height > 0 && at.bottom <= innerHeight && at.right <= innerWidth;
+  return [...document.querySelectorAll(wanted)].filter((node) => !inside(node.getBoundingClientRect()))
+    .map((node) => node.id || node.className || node.tagName);
+}"""
+
+
+def test_a_wall_has_all_of_it_in_sight_and_at_its_size(
+    new_page: Any, served: Any, live: Live, look: Any, shot: Any
+) -> None:
     page = new_page(PROJECTOR)
     opened(page, served, live, "?kiosk")
     live.some()
+    live.answered(live.saw(40), Offer("Error Correction", "A long word to whom it may concern. " * 16, 0.7))
     page.wait_for_selector("#card .offer")
     page.wait_for_selector("#frame img")
-    assert page.evaluate("document.documentElement.scrollWidth") <= PROJECTOR[0]
-    shot(page, "live-kiosk")
+    for width, height in (PROJECTOR, (3840, 2160)):
+        look(page, (width, height), "light")
+        page.wait_for_function(f"document.querySelector('#strip').width >= {width} * 0.9")
+        assert page.evaluate(IN_SIGHT) == []
+        assert page.evaluate("document.documentElement.scrollHeight") <= height
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        shot(page, f"live-kiosk-{width}")
+    assert page.evaluate("document.querySelector('#strip').getContext('2d').getTransform().a") == 2.5, "40 px text"
 
 
 def test_what_is_said_of_a_suggestion_is_written_down_and_taken_back(page: Any, served: Any, live: Live) -> None:
@@ -298,3 +320,91 @@ def test_events_missed_while_a_page_was_hidden_or_slow_are_made_good(page: Any, 
     state = page.evaluate("fetch('/api/live').then((a) => a.json())")
     assert state["snapshot"]["index"] == 700
     assert len(json.dumps(state)) < 100_000
+
+
+def test_it_says_why_decisions_fail_while_they_do(page: Any, served: Any, live: Live) -> None:
+    opened(page, served, live)
+    live.answered(live.saw(0))
+    live.page.tell()
+    assert not page.is_visible("#fault")
+    live.answered(live.saw(1), kind=Kind.ERROR)
+    page.wait_for_function("!document.querySelector('#fault').hidden")
+    said = page.inner_text("#fault")
+    assert "1 of 2 decisions failed, the last at 0:01: model_refused: the server says: no such model" in said
+    assert "counts as the timeout of 60 s" in said
+    page.wait_for_function("document.querySelector('#figures').innerText.includes('60 s !')")
+
+
+def test_what_makes_a_run_invalid_is_said_while_it_goes_on(page: Any, served: Any, live: Live) -> None:
+    recorder: Any = live.page.recorder
+    recorder.facts = Facts(last_tick_age_s=0.4, n_rows=12, late_p99_ms=206.0)
+    live.page.lags_ns.extend([20 * MS] * 20)
+    opened(page, served, live)
+    live.saw(0)
+    page.wait_for_function("document.querySelector('#invalid').textContent.includes('INVALID if it ended now')")
+    assert "looks late p99 206 ms, limit 50 ms" in page.inner_text("#invalid")
+    figures = page.inner_text("#figures").splitlines()
+    assert figures[figures.index("Looks late p99") + 1] == "206 ms !"
+    assert figures[figures.index("Loop lag p99") + 1] == "20 ms", "the limit is 100 ms"
+
+
+def test_the_strip_and_the_figures_count_the_same_snapshots(page: Any, served: Any, live: Live) -> None:
+    opened(page, served, live)
+    live.answered(live.saw(0), dropped=4)
+    live.engine.dropped, live.engine.books.tally.released = 6, 12  # two more have given way since
+    live.saw(1)
+    page.wait_for_function("document.querySelector('#strip-said').textContent.includes('6 snapshots never seen')")
+    page.wait_for_function("/Never seen\\n6 !/.test(document.querySelector('#figures').innerText)")
+    live.engine.books.tally.released = 13
+    live.answered(live.saw(2))
+    page.wait_for_function("/Snapshots\\n13\\n/.test(document.querySelector('#figures').innerText)")
+
+
+def test_the_stopwatch_of_a_thought_is_the_thoughts(page: Any, served: Any, live: Live) -> None:
+    opened(page, served, live)
+    live.answered(live.saw(0), Offer("Coding", "Shall I?"))
+    seen = live.saw(1)
+    live.page.feed.departed(Flight("decide", 1, seen.captured_ns, seen.captured_ns, 0, snapshot=seen))
+    live.now_ns = 7 * SECOND
+    live.page.tell()
+    page.wait_for_function("document.querySelector('#doing').textContent === 'suggesting, and thinking on for'")
+    page.wait_for_function("/^6[.][0-9] s$/.test(document.querySelector('#watch').textContent)")
+    assert page.get_attribute("#doing", "data-over") == "true"
+
+
+def test_what_has_ended_has_ended_also_when_the_server_is_gone(new_page: Any, watched: Any, live: Live) -> None:
+    page = new_page()
+    with Web(live.place, more=live.page.routes()).in_thread() as url:
+        page.goto(f"{url}live")
+        live.answered(live.saw(0), Offer("Coding", "Shall I?"))
+        page.wait_for_selector("#card .offer")
+        live.engine.books.tally = SimpleNamespace(released=200, never_seen=3)
+        live.page.unit_done(SimpleNamespace(key="unit"), SimpleNamespace(error=None, audit=None))  # type: ignore[arg-type]
+        page.wait_for_function("document.querySelector('#rec').textContent === '■ ENDED'")
+        page.wait_for_function("/Snapshots\\n200\\n/.test(document.querySelector('#figures').innerText)")
+    page.wait_for_function("document.querySelector('#away').textContent.includes('has closed its server')")
+    assert page.inner_text("#rec") == "■ ENDED"
+    assert not page.is_visible("#pause")
+    assert "Never seen\n3 !" in page.inner_text("#figures")
+    page.goto("about:blank")
+    watched.faults = [f for f in watched.faults if "ERR_CONNECTION_REFUSED" not in f and "INCOMPLETE" not in f]
+
+
+def test_an_answer_by_key_takes_the_ring_to_its_button_and_no_memory_has_no_list(
+    page: Any, served: Any, live: Live
+) -> None:
+    opened(page, served, live)
+    live.answered(live.saw(0), Offer("Coding", "Shall I?"))
+    page.wait_for_selector("#card .offer")
+    assert not page.is_visible("#behind")
+    assert not page.is_visible("#earlier-part")
+    page.wait_for_timeout(450)
+    page.get_by_role("button", name="Wrong").click()
+    page.wait_for_function("document.querySelector('#heard').textContent.includes('wrong')")
+    page.keyboard.press("u")
+    page.wait_for_function("document.activeElement.dataset.said === 'accepted'")
+    live.answered(live.saw(1), items=(MemoryItem("Stuck before", 0.9),))
+    live.answered(live.saw(2), Offer("Writing", "and now?"))
+    page.wait_for_function("!document.querySelector('#behind').hidden")
+    page.keyboard.press("m")
+    assert "this is what it had told at 0:01" in page.inner_text("#recalled")

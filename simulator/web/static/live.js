@@ -1,9 +1,10 @@
 // The live page: what the recorder sees, what the agent makes of it, and what the person in front of it says back.
-import { ask, bytes, byId, calm, clock, colour, count, el, failed, fixed, key, listen, ms, page, percent, plain, put, tell, text } from "/static/base.js";
+import { ask, bytes, byId, calm, clock, colour, count, el, failed, fixed, key, kiosk, listen, ms, page, percent, plain, put, tell, text, textScale } from "/static/base.js";
 
 // The recorder finds this window by the mark in its title and covers it: it must stand there as long as the page is open.
 page({ title: "[proact live]" });
 
+const LATE_LIMIT_MS = 50, LAG_LIMIT_MS = 100; // past these a run is INVALID: simulator/timing/audit.py
 const BUDGET_FRESH_MS = 10000; // how long a suggestion counts as being made
 const HUES = ["#56B4E9", "#E69F00", "#2fc79a", "#F0E442", "#e3a6c8", "#8ab6d6", "#f0a878", "#b8bec4"];
 
@@ -56,7 +57,7 @@ const handlers = {
     state.thinking = state.thinking.filter((one) => one.seq !== row.seq);
     if (state.decisions.some((one) => one.seq === row.seq)) return;
     state.decisions.push(row);
-    for (const name of ["counts", "latency", "tokens", "cost"]) state[name] = row[name];
+    for (const name of ["counts", "fault", "latency", "tokens", "cost"]) state[name] = row[name];
     const fresh = row.offers.filter((offer) => !state.offers.some((known) => known.id === offer.id));
     if (fresh.length) {
       state.offers.push(...fresh);
@@ -98,7 +99,6 @@ function lost(yes) {
 function all() {
   if (!state) return;
   put(byId("notice"), state.about.notice.map((sentence) => el("li", {}, text(sentence))));
-  byId("pause").hidden = !state.about.can_pause;
   frame();
   offers();
   figures();
@@ -137,7 +137,9 @@ const SAID = { accepted: "✓ useful", ignored: "◷ not now", rejected: "✕ wr
 let card = null;
 function offers() {
   const offer = current();
-  byId("buttons").hidden = byId("behind").hidden = !offer;
+  byId("buttons").hidden = !offer;
+  byId("behind").hidden = !offer?.memories.length;
+  byId("earlier-part").hidden = state.offers.length < 2;
   if (card !== offer?.id) {
     card = offer?.id;
     cardSince = performance.now();
@@ -145,7 +147,8 @@ function offers() {
     put(byId("card"), offer ? suggestion(offer) : el("p", { class: "quiet-text" }, "No suggestion yet."));
     put(byId("memories"), offer?.memories.map(memory));
     put(byId("n-behind"), offer ? `(${offer.memories.length})` : "");
-    if (offer && !offer.memories.length) put(byId("memories"), el("li", { class: "quiet-text" }, "It asked its memory for nothing, or the memory knew nothing."));
+    byId("recalled").hidden = typeof offer?.recalled_ms !== "number";
+    if (!byId("recalled").hidden) say(byId("recalled"), `Memory was not asked for this one: this is what it had told at ${clock(offer.recalled_ms / 1000)}.`);
   }
   for (const button of document.querySelectorAll("#buttons [data-said]")) button.setAttribute("aria-pressed", String(offer?.said === button.dataset.said));
   byId("undo").hidden = !offer?.said;
@@ -156,7 +159,7 @@ function suggestion(offer) {
   const sure = offer.confidence === null ? "" : `, ${percent(offer.confidence)} sure`;
   return el("div", { class: "card offer" },
     el("p", { class: "intention" }, "◆ ", text(offer.intention, { limit: 80 })),
-    el("p", { class: "words" }, text(offer.text, { limit: 600 })),
+    el("p", { class: "words" }, text(offer.text, { limit: kiosk ? 150 : 600 })),
     el("p", { class: "facts" }, `at ${clock(offer.t_ms / 1000)}, ${ms(offer.latency_ms)} after the screen was seen${sure}`));
 }
 
@@ -181,28 +184,47 @@ function figures() {
   const rows = [
     ["Latency p50", ms(latency?.p50_ms), latency?.p50_ms > state.budget_ms],
     ["Latency p95", ms(latency?.p95_ms), latency?.p95_ms > state.budget_ms],
-    ["Snapshots", count(status.released)],
+    ["Snapshots", count(newest("released"))],
     ["Decisions", count(counts.decisions)],
-    ["Never seen (dropped)", count(status.dropped), status.dropped > 0],
-    ["Waiting", count(status.waiting)],
+    ["Never seen", count(newest("never_seen")), newest("never_seen") > 0],
+    ["Waiting", count(status.waiting), false, true],
     ["Shown of offers", `${count(counts.shown)} of ${count(counts.offered)}`],
-    ["Answered useful", n ? `${answered.accepted} of ${n}` : "–"],
+    ["Found useful", n ? `${answered.accepted} of ${n}` : "–"],
     ["Errors", count(counts.errors + counts.unparsed), counts.errors + counts.unparsed > 0],
-    ["Tokens in / out", tokens ? `${count(tokens.in)} / ${count(tokens.out)}` : "no model asked"],
-    ["Cost", tokens ? (cost === null ? "unknown" : fixed(cost, 4)) : "–"],
-    ["Loop lag p99", ms1(status.lag_p99_ms), status.lag_p99_ms > 20],
-    ...(rec ? [["Looks late p99", ms1(rec.late_p99_ms)], ["To write", count(rec.to_write)], ["Recording", bytes(rec.bytes)]] : []),
+    ["Tokens in / out", tokens && !("in" in tokens) ? "unknown" : tokens ? `${count(tokens.in)} / ${count(tokens.out)}` : "no model asked", false, true],
+    ["Cost", tokens ? (cost === null ? "unknown" : fixed(cost, 4)) : "–", false, true],
+    ["Loop lag p99", ms1(status.lag_p99_ms), status.lag_p99_ms > LAG_LIMIT_MS],
+    ...(rec ? [["Looks late p99", ms1(rec.late_p99_ms), rec.late_p99_ms > LATE_LIMIT_MS], ["To write", count(rec.to_write), false, true], ["Recording", bytes(rec.bytes), false, true]] : []),
   ];
-  put(byId("figures"), rows.map(([name, value, over]) => el("div", { class: over ? "over" : undefined }, el("dt", {}, name), el("dd", {}, over ? `${value} !` : value))));
+  faults();
+  put(byId("figures"), rows.map(([name, value, over, minor]) => el("div", { class: over ? "over" : minor ? "minor" : undefined }, el("dt", {}, name), el("dd", {}, over ? `${value} !` : value))));
 }
+// Of two counts of the same, told at different times, the newer is the larger.
+function newest(name) {
+  const told = [state.counts[name], state.status[name]].filter((n) => typeof n === "number");
+  return told.length ? Math.max(...told) : null;
+}
+
+// Why decisions fail, and what would make the run's figures say nothing of the agent.
+function faults() {
+  const { counts, fault, timeout_ms: timeout, status, about } = state;
+  byId("fault").hidden = !fault;
+  if (fault) put(byId("fault"), `⚠ ${count(counts.errors)} of ${many(counts.decisions, "decision")} failed, the last at ${clock(fault.t_ms / 1000)}: `, text(fault.text, { limit: 200 }),
+    typeof timeout === "number" ? el("span", { class: "quiet-text" }, ` A failed one counts as the timeout of ${ms(timeout)} at least, as in the scores.`) : null);
+  const wrong = status.invalid ?? [], over = about.phase === "ended";
+  byId("invalid").hidden = !wrong.length;
+  if (wrong.length) say(byId("invalid"), `⚠ ${over ? "INVALID, so its figures say nothing of the agent" : "INVALID if it ended now"}: ${wrong.join("; ")}. ${over ? "" : "The screen is looked at too late, or this machine is too busy."}`);
+}
+
+const many = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 const ms1 = (x) => (typeof x === "number" ? `${fixed(x, x < 10 ? 1 : 0)} ms` : "–");
 
 // ---------------------------------------------------------------- what goes on by itself
 
 function recording() {
   const rec = state.status.recording, { badge, phase } = state.about;
-  if (away) return ["off", "? Not known: no connection"];
   if (phase === "ended") return ["off", "■ ENDED"];
+  if (away) return ["off", "? Not known: no connection"];
   if (badge === "RECORDING") return ["recording", "▶ RECORDING, not this screen"];
   if (!rec || rec.age_s === null) return ["off", "… Getting ready, nothing is recorded"];
   if (rec.pausing === true) return ["off", "❚❚ Pausing…"];
@@ -221,8 +243,12 @@ function doing() {
   }
   if (rec?.paused) return ["still", "paused", null];
   const offer = current();
-  if (offer && !offer.said && t !== null && t - offer.t_ms < BUDGET_FRESH_MS) return ["suggesting", state.thinking.length ? "suggesting, and thinking on" : "suggesting", t - offer.t_ms];
-  if (state.thinking.length) return ["thinking", "thinking", t === null ? null : t - Math.min(...state.thinking.map((one) => one.captured_ms))];
+  const thought = state.thinking.length && t !== null ? t - Math.min(...state.thinking.map((one) => one.captured_ms)) : null;
+  if (offer && !offer.said && t !== null && t - offer.t_ms < BUDGET_FRESH_MS) {
+    if (state.thinking.length) return ["suggesting", "suggesting, and thinking on for", thought];
+    return ["suggesting", "suggesting", null, `for ${fixed(Math.max(0, t - offer.t_ms) / 1000, 0)} s`];
+  }
+  if (state.thinking.length) return ["thinking", "thinking", thought];
   const last = state.decisions.at(-1);
   return ["watching", "watching", null, last ? `last answer after ${ms(last.ended_ms - last.captured_ms)}` : ""];
 }
@@ -241,7 +267,8 @@ function tick() {
     button.dataset.paused = String(Boolean(paused));
     put(button, paused ? "Resume recording " : "Pause recording ", el("kbd", {}, "p"));
   }
-  button.disabled = away || state.about.phase === "ended";
+  button.hidden = !state.about.can_pause || state.about.phase === "ended";
+  button.disabled = away;
   byId("own").hidden = unfound < 4;
   if (unfound >= 4) say(byId("own"), "⚠ This window was not found on the recorded screen by its title, so it cannot be left out of the pictures. If it is on that screen, move it to another one.");
   const t = now();
@@ -249,7 +276,7 @@ function tick() {
   const [what, word, watch, aside] = doing();
   const node = byId("doing");
   node.dataset.doing = what;
-  node.dataset.over = String(what === "thinking" && watch > state.budget_ms);
+  node.dataset.over = String(typeof watch === "number" && watch > state.budget_ms);
   say(node, word);
   say(byId("watch"), watch === null || watch === undefined ? aside ?? "" : `${fixed(Math.max(0, watch) / 1000, 1)} s`);
 }
@@ -265,8 +292,9 @@ let legend = "", told = "";
 function strip() {
   const canvas = byId("strip"), t1 = now();
   if (!state || t1 === null || document.hidden) return;
-  const width = canvas.clientWidth, height = canvas.clientHeight, scale = devicePixelRatio || 1;
-  if (canvas.width !== Math.round(width * scale)) { canvas.width = Math.round(width * scale); canvas.height = Math.round(height * scale); }
+  const k = textScale(), width = canvas.clientWidth / k, height = canvas.clientHeight / k, scale = (devicePixelRatio || 1) * k;
+  const size = [Math.round(width * scale), Math.round(height * scale)];
+  if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
   const c = canvas.getContext("2d");
   c.setTransform(scale, 0, 0, scale, 0, 0);
   c.fillStyle = colour("--ground");
@@ -278,7 +306,7 @@ function strip() {
   const worst = Math.max(1500, ...state.decisions.map((row) => row.ended_ms - row.captured_ms), ...state.thinking.map((one) => t1 - one.captured_ms));
   const y = (latency) => floor - (Math.min(latency, worst) / worst) * (floor - top);
   for (const row of state.decisions) bar(c, x, y, floor, row, row.ended_ms - row.captured_ms);
-  for (const one of state.thinking) bar(c, x, y, floor, { ...one, kind: "thinking", dropped: 0 }, t1 - one.captured_ms);
+  for (const one of state.thinking) bar(c, x, y, floor, { ...one, kind: "thinking" }, t1 - one.captured_ms);
   for (const [start, end, reason] of state.gaps) gap(c, Math.max(left, x(start)), x(end), top, floor, reason);
   c.strokeStyle = colour("--ink");
   c.setLineDash([5, 4]);
@@ -351,10 +379,11 @@ function diamond(c, x, y, said) {
 // The strip in words, and its legend.
 function words(t0) {
   const rows = state.decisions.filter((row) => row.captured_ms >= t0), over = rows.filter((row) => row.ended_ms - row.captured_ms > state.budget_ms).length;
-  const dropped = rows.reduce((sum, row) => sum + row.dropped, 0), wrong = rows.filter((row) => row.kind === "error" || row.kind === "unparsed").length;
+  const later = Math.max(0, newest("never_seen") - state.counts.dropped); // gave way since the last decision began
+  const dropped = [...rows, ...state.thinking].reduce((sum, row) => sum + row.dropped, later), wrong = rows.filter((row) => row.kind === "error" || row.kind === "unparsed").length;
   const shownOffers = state.offers.filter((offer) => offer.t_ms >= t0).length;
   const gone = state.gaps.filter(([, end]) => end > t0).length;
-  const said = `${rows.length} decisions, ${over} over ${ms(state.budget_ms).replace(".00", "")} (▲), ${dropped} snapshots dropped (−n), ${wrong} errors (✕), ${shownOffers} suggestions (◆), ${gone} gaps (hatched).`;
+  const said = `${many(rows.length, "decision")}, ${over} over ${ms(state.budget_ms).replace(".00", "")} (▲), ${many(dropped, "snapshot")} never seen (−n), ${many(wrong, "error")} (✕), ${many(shownOffers, "suggestion")} (◆), ${many(gone, "gap")} (hatched).`;
   if (said !== told) { told = said; say(byId("strip-said"), said); }
   const apps = [...new Set(state.snapshots.map(([, app]) => app).filter((app) => app !== null))];
   const key_ = apps.join("\n");
@@ -372,6 +401,7 @@ async function answer(said) {
     const { said: holds } = await tell("/api/live/answer", { offer: offer.id, said });
     offer.said = holds;
     offers();
+    if (document.activeElement?.closest("#buttons")) document.querySelector(`#buttons [data-said="${said}"]`)?.focus(); // or it would ring another answer
     say(byId("heard"), holds ? `Written down: ${SAID[holds]}.` : "Taken back.");
   } catch (error) {
     say(byId("heard"), `⚠ Not written down: ${error.message}`);
