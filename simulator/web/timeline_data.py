@@ -295,7 +295,8 @@ def open_unit(run: Path, key: str, *, going_on: bool = False) -> UnitView:
 
 def _as_if_over(log: RunLog) -> RunLog:
     """The log of a run that goes on, so that windows keep their length: they are not cut where it stands now."""
-    return replace(log, end={})
+    never_seen = int(log.dropped_before.sum())
+    return replace(log, end={"released": len(log) + never_seen, "never_seen": never_seen})
 
 
 def _so_far(unit: Unit, told: Sequence[Told]) -> tuple[list[Told], Unit]:
@@ -317,10 +318,16 @@ def _so_far(unit: Unit, told: Sequence[Told]) -> tuple[list[Told], Unit]:
 
 
 def _failed(log: RunLog) -> dict[str, Any]:
-    """How many decisions failed or could not be read, and what each failed one is charged at least, in seconds."""
+    """How many decisions failed or could not be read, what each failed one is charged at least, in seconds, and by
+    ``seq`` what was said of it.
+    """
     timeout = log.header.get("timeout_ns")
     errors, unread = (int((log.kind == kind).sum()) for kind in _FAILED)
-    return {"errors": errors, "unparsed": unread, "charge_s": None if timeout is None else seconds_of(int(timeout))}
+    said = {
+        str(seq): f"{e['kind']}: {e['text']}"[:_LONG] for seq, record in log.full.items() if (e := record.get("error"))
+    }
+    charge_s = None if timeout is None else seconds_of(int(timeout))
+    return {"errors": errors, "unparsed": unread, "charge_s": charge_s, "said": said}
 
 
 def _matcher(scores: Mapping[str, Any] | None, notes: list[str]) -> str:

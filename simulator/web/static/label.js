@@ -299,24 +299,24 @@ function tick(now) {
 const base = byId("base");
 let drag = null;
 base.addEventListener("pointerdown", (event) => {
-  const lane = drawing.laneAt(event.offsetY), t = drawing.t(event.offsetX), held = drawing.held(event.offsetX, event.offsetY);
+  const [x, y] = drawing.at(event), lane = drawing.laneAt(y), t = drawing.t(x), held = drawing.held(x, y);
   stop();
   base.setPointerCapture(event.pointerId);
-  const offer = session.offered && drawing.offerAt(event.offsetX, event.offsetY);
+  const offer = session.offered && drawing.offerAt(x, y);
   if (offer) flash(plain(`${offer.intention}: ${offer.text}`).slice(0, 200));
   if (lane?.kind === "overview") drag = { kind: "overview" };
   else if (lane?.kind === "needs" && held) {
     const one = windows().find((w) => w.id === held.window);
     select(one, { show: false });
     drag = held.edge && !state.fixed ? { kind: "edge", edge: held.edge, one: { ...one }, moved: false } : { kind: "cursor" };
-  } else if (lane?.kind === "needs" && !state.fixed) drag = { kind: "new", from: t, x: event.offsetX };
+  } else if (lane?.kind === "needs" && !state.fixed) drag = { kind: "new", from: t, x };
   else drag = { kind: "cursor" };
   moving(event);
 });
 function moving(event) {
-  const t = place(drawing.t(event.offsetX));
+  const [x] = drawing.at(event), t = place(drawing.t(x));
   if (drag.kind === "overview") {
-    const at = (event.offsetX / drawing.width) * session.end, half = (drawing.to - drawing.from) / 2;
+    const at = (x / drawing.width) * session.end, half = (drawing.to - drawing.from) / 2;
     if (half * 2 < session.end && drawing.view(at - half, at + half)) dirty = true;
     return seek(at);
   }
@@ -329,16 +329,16 @@ function moving(event) {
       dirty = true;
     }
   }
-  if (drag.kind === "new" && Math.abs(event.offsetX - drag.x) > 4) {
+  if (drag.kind === "new" && Math.abs(x - drag.x) > 4) {
     drag.to = t;
     session.windows([...windows(), { id: -1, opens_s: Math.min(drag.from, t), closes_s: Math.max(drag.from, t), acted_s: null, intention: null, problem: null }]);
     dirty = true;
   }
-  seek(drawing.t(event.offsetX));
+  seek(drawing.t(x));
 }
 base.addEventListener("pointermove", (event) => {
   if (drag) moving(event);
-  else base.style.cursor = drawing.held(event.offsetX, event.offsetY)?.edge ? "ew-resize" : "crosshair";
+  else base.style.cursor = drawing.held(...drawing.at(event))?.edge ? "ew-resize" : "crosshair";
 });
 base.addEventListener("pointerup", () => {
   const done = drag;
@@ -349,7 +349,7 @@ base.addEventListener("pointerup", () => {
 });
 base.addEventListener("pointercancel", () => { drag = null; session.windows(windows()); redraw(); });
 base.addEventListener("wheel", (event) => {
-  if (event.ctrlKey || event.metaKey) zoom(Math.exp(event.deltaY / 300), drawing.t(event.offsetX));
+  if (event.ctrlKey || event.metaKey) zoom(Math.exp(event.deltaY / 300), drawing.t(drawing.at(event)[0]));
   else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan((event.deltaX || event.deltaY) / 1000);
   else return;
   event.preventDefault();
@@ -400,7 +400,7 @@ key("End", "to the end", when(() => { stop(); seek(session.times.at(-1) ?? sessi
 
 function arrange() {
   drawing.arrange(session, byId("lanes").clientWidth < 560);
-  put(byId("labels"), drawing.lanes.filter((lane) => lane.label).map((lane) => el("div", { style: { top: `${lane.y}px`, height: `${lane.height}px` } }, el("span", {}, lane.label))));
+  put(byId("labels"), drawing.lanes.filter((lane) => lane.label).map((lane) => el("div", { style: { top: `${lane.y / 16}rem`, height: `${lane.height / 16}rem` } }, el("span", {}, lane.label))));
   redraw();
 }
 addEventListener("themechange", () => { if (drawing) { drawing.recolour(); redraw(); } });

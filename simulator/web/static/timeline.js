@@ -1,6 +1,6 @@
 // The replay timeline: one session as one or several runs of it saw it. `#t=824&runs=a,b` links to an instant and runs.
-import { Refused, ask, byId, clock, count, el, failed, fixed, key, listen, ms, page, plain, put, text } from "/static/base.js";
-import { Drawing, MARKS, swatch } from "/static/timeline_draw.js";
+import { Refused, ask, byId, clock, colour, count, counted, el, failed, fixed, key, listen, ms, page, plain, put, text, textScale } from "/static/base.js";
+import { Drawing, MARKS, needMark, stageColour, swatch } from "/static/timeline_draw.js";
 import { Frame } from "/static/timeline_frame.js";
 import { Lanes, Session } from "/static/timeline_model.js";
 import { Panel } from "/static/timeline_panel.js";
@@ -36,9 +36,14 @@ async function open() {
   drawing.session = session;
   drawing.view(0, session.end);
   refill([...recording.notes, ...problems]);
-  const t = Number.parseFloat(link().get("t"));
-  seek(Number.isFinite(t) ? t : 0);
+  seek(linked() ?? 0);
   performance.mark("timeline-open");
+}
+
+// The instant that the address names: where a need is first seen, or a time.
+function linked() {
+  const need = session.truth.needs.find((one) => one.id === link().get("need")), t = Number.parseFloat(link().get("t"));
+  return need ? session.shownAt(need) : Number.isFinite(t) ? t : null;
 }
 
 async function other(first, id) {
@@ -71,8 +76,8 @@ function refill(notes = null) {
   const lines = [...state.notes, ...new Set(session.runs.flatMap((run) => run.data.notes)), ...session.runs.flatMap(standing)];
   put(byId("notes"), lines.map((line) => el("p", { class: "notice" }, text(line))));
   put(byId("panel-run"), session.runs.map((run, i) => el("option", { value: i, selected: i === state.chosen }, `${run.letter} ${plain(run.name)} (${plain(run.data.name)})`)));
-  drawing.arrange(session, byId("lanes").clientWidth < 560);
-  put(byId("labels"), drawing.lanes.filter((lane) => lane.label).map((lane) => el("div", { class: lane.first ? "run" : null, style: { top: `${lane.y}px`, height: `${lane.height}px` } },
+  drawing.arrange(session, byId("lanes").clientWidth < 560 * textScale());
+  put(byId("labels"), drawing.lanes.filter((lane) => lane.label).map((lane) => el("div", { class: lane.first ? "run" : null, style: { top: `${lane.y / 16}rem`, height: `${lane.height / 16}rem` } },
     el("span", {}, plain(lane.label).slice(0, 60)), lane.sub ? el("span", { class: "quiet-text" }, lane.sub) : "")));
   figures();
   legend();
@@ -83,10 +88,14 @@ function refill(notes = null) {
 }
 
 function standing(run) {
-  const data = run.data;
-  if (data.status === "running") return [`${run.letter} is being played: shown as far as its log goes.`];
-  if (!data.complete) return [`${run.letter} was interrupted at ${clock(data.played_s)}: what comes after was not played.`];
-  return [];
+  const data = run.data, failed = data.failed.errors + data.failed.unparsed, said = [];
+  if (data.status === "running") said.push(data.complete ? `${run.letter}: this session is played; others of the run are not yet.` : `${run.letter} is being played and shown as far as its log goes: classes and figures are provisional.`);
+  else if (!data.complete) said.push(`${run.letter} was ${data.status === "killed" ? "killed" : "interrupted"} at ${clock(data.played_s)}: what comes after was not played.`);
+  if (failed) {
+    said.push(`${run.letter}: ${count(failed)} of ${counted(run.n, "decision")} failed${data.failed.unparsed ? " or could not be read" : ""} (e goes to the next).`
+      + (data.failed.errors && data.failed.charge_s !== null ? ` In p50 and p95 a failed one counts as ${fixed(data.failed.charge_s, 0)} s at least, the longest that was waited for.` : ""));
+  }
+  return said;
 }
 
 const brief = (x) => (x !== null && x < 1 ? "<1 ms" : ms(x));
@@ -94,20 +103,31 @@ const SHOWN = { "scheduled_latency@p50": "p50", "scheduled_latency@p95": "p95", 
 function figures() {
   const run = session.runs[state.chosen], data = run.data;
   const said = Object.entries(data.figures).map(([name, value]) => [SHOWN[name] ?? name, name.startsWith("scheduled") ? brief(value) : fixed(value, name.endsWith("hour") ? 1 : 2)]);
-  const dropped = data.decisions.dropped.reduce((a, b) => a + b, 0);
-  said.push(["needs", count(session.truth.needs.length)], ["offers", count(data.offers.length)], ["snapshots dropped", count(data.never_seen ?? dropped)], ["latency", data.header.latency_source ?? "–"], ["gate", plain(data.gate)]);
+  const dropped = data.decisions.dropped.reduce((a, b) => a + b, 0), failed = data.failed.errors + data.failed.unparsed;
+  if (data.status === "running" && !data.complete) said.push(["figures", "provisional"]);
+  said.push(["needs", session.truth.known ? count(session.truth.needs.length) : "–"], ["offers", count(data.offers.length)], ["errors", failed ? el("span", { class: "bad" }, `▲ ${count(failed)}`) : "0"]);
+  if (data.answers) said.push(["answers", count(data.answers.length)]);
+  said.push(["snapshots dropped", count(data.never_seen ?? dropped)], ["latency", data.header.latency_source ?? "–"], ["gate", plain(data.gate)]);
   put(byId("figures"), said.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
 function legend() {
-  const used = new Set(session.runs.flatMap((run) => [...run.data.offers.map((o) => o.mark), ...run.data.moments.map((m) => m.class), ...(run.missed.length ? ["miss"] : [])]));
-  const swab = (name, alpha = 1) => { const box = el("span", { "aria-hidden": "true", style: { width: "16px", height: "10px", display: "inline-block", background: `var(${name})`, opacity: alpha } }); return box; };
-  put(byId("legend"), Object.entries(MARKS).filter(([name]) => used.has(name)).map(([name, kind]) => el("li", {}, swatch(name), kind.says)),
-    session.truth.needs.length ? el("li", {}, swab("--need", 0.5), "need, with its deadline at the right") : "",
-    el("li", {}, swab("--busy"), "busy; waiting in latency"), el("li", {}, swab("--good"), "deciding"),
-    session.runs.some((run) => run.data.decisions.kind.some((k) => k === 2 || k === 3)) ? el("li", {}, swab("--bad"), "with !: failed, or could not be read") : "",
-    ...[...new Set(session.runs.flatMap((run) => run.stageNames))].slice(0, 6).map((name) => el("li", {}, plain(name), " is a stage (tab Stages)")),
-    el("li", {}, "hatched orange: snapshots dropped"), el("li", {}, "hatched grey: nothing recorded, or not played"));
+  const runs = session.runs, states = session.recording?.states ?? [];
+  const used = new Set(runs.flatMap((run) => [...run.data.offers.map((o) => o.mark), ...run.data.moments.map((m) => m.class), ...(run.data.answers ?? []).map((one) => one.said), ...(run.missed.length ? ["miss"] : [])]));
+  const box = (name, alpha = 1) => swatch("", (g, side) => { g.globalAlpha = alpha; g.fillStyle = colour(name); g.fillRect(1, side * 0.25, side - 2, side * 0.5); });
+  const ticks = (name) => swatch("", (g, side) => { g.fillStyle = colour(name); for (const x of [4, 9, 14]) g.fillRect(x, side * 0.3, 1.5, side * 0.4); });
+  const hatch = (name) => swatch("", (g, side) => { g.beginPath(); g.rect(1, side * 0.2, side - 2, side * 0.6); g.clip(); g.strokeStyle = colour(name); g.lineWidth = 1.2; g.beginPath(); for (let x = -side; x < side; x += 5) { g.moveTo(x, side); g.lineTo(x + side, 0); } g.stroke(); });
+  const line = (picture, ...words) => el("li", {}, picture, el("span", {}, words));
+  const stages = [...new Set(runs.flatMap((run) => run.stageNames))].slice(0, 6);
+  put(byId("legend"), Object.entries(MARKS).filter(([name]) => used.has(name)).map(([name, kind]) => line(swatch(name), kind.says)),
+    session.truth.needs.length ? line(box("--need", 0.5), "need, with its deadline at the right") : "",
+    line(box("--busy"), "busy; waiting in latency"), line(box("--good"), "deciding"),
+    runs.some((run) => run.failures.length) ? line(box("--bad"), "with !: failed, or could not be read") : "",
+    stages.map((name) => line(box(stageColour(name)), plain(name), " (a stage of latency)")),
+    runs.some((run) => run.data.writes.length) ? line(ticks("--late"), "memory was written") : "",
+    states.includes("redacted") ? line(box("--late"), "below an app: blurred in review") : "", states.includes("deleted") ? line(hatch("--bad"), "below an app: deleted") : "",
+    session.recording?.masked_s.length ? line(box("--edge"), "below an app: masked when recorded") : "",
+    line(hatch("--bad"), "snapshots dropped"), line(hatch("--edge"), "nothing recorded, or not played"));
 }
 
 function others() {
@@ -137,13 +157,15 @@ async function toggle(id, on) {
 // All that is drawn, as a table: for those who do not see it, and for those who look for one thing.
 function listed() {
   const run = session.runs[state.chosen], said = [];
-  for (const need of run.data.needs) said.push([need.opens_s, need.error ? "miss" : "hit", `need ${plain(need.id)}`, need.class, need.title]);
+  for (const need of run.data.needs) said.push([session.shownAt(need), needMark(need), `need ${plain(need.id)}`, need.class, need.title]);
   for (const offer of run.data.offers) if (offer.mark !== "held_back") said.push([offer.captured_s, offer.mark, `offer ${offer.id}`, offer.class ?? "not classified", `${offer.intention} ${offer.text}`]);
   for (const moment of run.data.moments) said.push([moment.t_s, moment.class, `moment ${moment.id}`, moment.class, moment.title]);
+  for (const row of run.failures) said.push([run.captured_s[row], "failed", `decision ${run.data.decisions.seq[row]}`, run.data.decisions.kinds[run.data.decisions.kind[row]], run.data.failed.said[run.data.decisions.seq[row]] ?? ""]);
+  for (const one of run.data.answers ?? []) said.push([one.t_s, one.said, `answer to ${one.seq}`, one.said, `${MARKS[one.said].says.replace("answered: ", "")}${one.by ? `, by ${one.by}` : ""}${one.dated ? "" : "; when is not known"}`]);
   said.sort((a, b) => a[0] - b[0]);
   const held = run.data.offers.filter((offer) => offer.mark === "held_back").length;
   const rows = said.slice(0, ROWS).map(([t, mark, what, verdict, words]) => el("tr", {},
-    el("td", {}, el("button", { type: "button", class: "more", "aria-label": `go to ${clock(t)}, ${plain(what)}`, on: { click: () => seek(t, { show: true }) } }, clock(t))),
+    el("td", {}, el("button", { type: "button", class: "more", "aria-label": `go to ${clock(t)}, ${plain(what)}`, on: { click: () => go(t, { show: true }) } }, clock(t))),
     el("td", {}, swatch(mark)), el("td", {}, what), el("td", {}, verdict.replaceAll("_", " ")), el("td", {}, text(words, { limit: 140 }))));
   const intents = run.data.intents.map((one) => el("li", {}, `${one.what === "prediction" ? "predicted" : one.what}: `, text(one.title, { limit: 200 }), el("strong", {}, ` ${one.class}`), ". ", text(one.why.join(" "), { limit: 300 })));
   put(byId("list"),
@@ -165,6 +187,13 @@ function seek(t, { show = false } = {}) {
   moved = true;
   repaint();
 }
+
+// Where somebody goes: who steps back from what is being played wants to stay there, so it is followed no more.
+function go(t, how = {}) {
+  if (t < newest() - session.period / 2) byId("follow").checked = false;
+  seek(t, how);
+}
+const newest = () => Math.max(0, ...session.runs.filter((run) => run.data.status === "running").map((run) => run.captures.at(-1) ?? 0));
 
 let moved = false, told = 0, resting = 0;
 function bringUp() {
@@ -188,7 +217,7 @@ function bringUp() {
 
 function remember() {
   const shown = session.runs.slice(1).map((run) => run.id);
-  const hash = `#t=${Math.round(state.t * 1000) / 1000}${shown.length ? `&runs=${[own, ...shown].join(",")}` : ""}`;
+  const hash = `#t=${Math.round(state.t * 1e6) / 1e6}${shown.length ? `&runs=${[own, ...shown].join(",")}` : ""}`;
   if (hash !== location.hash) history.replaceState(null, "", hash);
   if (state.playing) return;
   const run = session.runs[state.chosen], row = run.rowAt(state.t), d = run.data.decisions;
@@ -209,13 +238,13 @@ function redraw() { dirty = true; repaint(); }
 function step(by) {
   const i = session.shotAt(state.t), to = session.times[Math.min(Math.max(i + by, 0), session.times.length - 1)];
   stop();
-  if (to !== undefined) seek(to);
+  if (to !== undefined) go(to);
 }
 
 function jump(list, direction, none) {
   stop();
   const to = Session.next(list, state.t, direction);
-  if (to === null) { byId("said").textContent = none; flash(none); } else seek(to, { show: true });
+  if (to === null) { byId("said").textContent = none; flash(none); } else go(to, { show: true });
 }
 
 let flashing = 0;
@@ -276,7 +305,7 @@ function hit(direction) {
   const times = state.hits.map(([t]) => t);
   const to = Session.next(times, state.t, direction) ?? (direction > 0 ? times[0] : times.at(-1));
   state.hit = times.indexOf(to);
-  seek(to, { show: true });
+  go(to, { show: true });
   flash(`${state.hit + 1} of ${state.hits.length}`);
 }
 
@@ -285,11 +314,11 @@ function hit(direction) {
 const base = byId("base");
 let dragging = null;
 base.addEventListener("pointerdown", (event) => {
-  const y = event.offsetY, lane = drawing.laneAt(y);
+  const [x, y] = drawing.at(event), lane = drawing.laneAt(y);
   stop();
   base.setPointerCapture(event.pointerId);
   dragging = lane?.kind === "overview" ? "overview" : "cursor";
-  const found = drawing.under(event.offsetX, y);
+  const found = drawing.under(x, y);
   state.selected = null;
   if (found?.run) {
     const at = session.runs.indexOf(found.run);
@@ -298,22 +327,23 @@ base.addEventListener("pointerdown", (event) => {
   const t = found?.offer ? found.offer.captured_s : found?.moment ? found.moment.t_s : null;
   if (dragging === "cursor" && t !== null) {
     state.selected = { t: found.offer ? found.offer.arrived_s : t, y: found.lane.top + (found.offer ? 12 : found.lane.inner / 2) };
-    seek(t);
+    go(t);
     dragging = null;
   } else move(event);
 });
 function move(event) {
+  const [x] = drawing.at(event);
   if (dragging === "overview") {
-    const t = (event.offsetX / drawing.width) * session.end, half = (drawing.to - drawing.from) / 2;
+    const t = (x / drawing.width) * session.end, half = (drawing.to - drawing.from) / 2;
     if (half * 2 < session.end && drawing.view(t - half, t + half)) dirty = true;
-    seek(t);
-  } else if (dragging) seek(drawing.t(event.offsetX));
+    go(t);
+  } else if (dragging) go(drawing.t(x));
 }
 base.addEventListener("pointermove", (event) => { if (dragging) move(event); hover(event); });
 for (const end of ["pointerup", "pointercancel"]) base.addEventListener(end, () => { dragging = null; });
 base.addEventListener("pointerleave", () => { state.hover = null; byId("tip").hidden = true; repaint(); });
 base.addEventListener("wheel", (event) => {
-  const t = drawing.t(event.offsetX);
+  const t = drawing.t(drawing.at(event)[0]);
   if (event.ctrlKey || event.metaKey) zoom(Math.exp(event.deltaY / 300), t);
   else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan((event.deltaX || event.deltaY) / 1000);
   else return;  // the page scrolls
@@ -321,11 +351,12 @@ base.addEventListener("wheel", (event) => {
 }, { passive: false });
 
 function hover(event) {
-  const tip = byId("tip"), lane = drawing.laneAt(event.offsetY);
-  const t = lane?.kind === "overview" ? (event.offsetX / drawing.width) * session.end : drawing.t(event.offsetX);
+  const tip = byId("tip"), [x, y] = drawing.at(event), lane = drawing.laneAt(y);
+  const t = lane?.kind === "overview" ? (x / drawing.width) * session.end : drawing.t(x);
   state.hover = lane?.kind === "overview" ? null : t;
-  const lines = [clock(t, 1)], found = drawing.under(event.offsetX, event.offsetY);
+  const lines = [clock(t, 1)], found = drawing.under(x, y);
   if (found?.offer) lines.push(`offer ${found.offer.id}: ${MARKS[found.offer.mark]?.says ?? found.offer.class}`, `${found.offer.intention} ${found.offer.text}`.slice(0, 160));
+  else if (found?.answer) lines.push(`answer to decision ${found.answer.seq}: ${found.answer.said}`, `${found.answer.by ?? "somebody"}${found.answer.dated ? "" : "; when is not known, drawn where the offer arrived"}`.slice(0, 160));
   else if (found?.moment) lines.push(`${found.moment.class.replaceAll("_", " ")}`, found.moment.title.slice(0, 160));
   else if (found?.need) lines.push(`need ${found.need.id}`, String(found.need.title ?? `${found.need.intention} until ${clock(found.need.closes_s, 1)} ${found.need.query ?? ""}`).slice(0, 200));
   else if (lane?.kind === "latency" && found.run) {
@@ -374,7 +405,7 @@ key("Alt+ArrowLeft", "previous change of app", when(() => jump(session.bounds, -
 key("Alt+ArrowRight", "next change of app", when(() => jump(session.bounds, 1, "no later change of app")));
 key("g", "next need", when(() => jump(session.needs, 1, "no later need")));
 key("G", "need before", when(() => jump(session.needs, -1, "no earlier need")));
-key("e", "next error: unwanted offer or missed need", when(() => jump(session.errors, 1, "no later error")));
+key("e", "next error: unwanted offer, missed need or failed decision", when(() => jump(session.errors, 1, "no later error")));
 key("E", "error before", when(() => jump(session.errors, -1, "no earlier error")));
 key(" ", "play or pause", when(play));
 for (const [n, speed] of [["1", "1"], ["2", "8"], ["3", "60"]]) key(n, `play at ${speed}×`, when(() => { byId("speed").value = speed; }));
@@ -386,12 +417,12 @@ key("s", "zoom out", when(() => zoom(2)));
 key("a", "look earlier", when(() => pan(-0.25)));
 key("d", "look later", when(() => pan(0.25)));
 key("0", "the whole session", when(() => { if (drawing.view(0, session.end)) redraw(); }));
-key("Home", "to the start", when(() => { stop(); seek(0); }));
-key("End", "to the end", when(() => { stop(); seek(session.times.at(-1) ?? session.end); }));
+key("Home", "to the start", when(() => { stop(); go(0); }));
+key("End", "to the end", when(() => { stop(); go(session.times.at(-1) ?? session.end); }));
 key("r", "the panel shows the next run", when(() => choose((state.chosen + 1) % session.runs.length)));
 
 addEventListener("themechange", () => { if (drawing) { drawing.recolour(); legend(); listed(); redraw(); panel.fill(); } });
-addEventListener("hashchange", () => { const t = Number.parseFloat(link().get("t")); if (session && Number.isFinite(t)) seek(t, { show: true }); });
+addEventListener("hashchange", () => { const t = session && linked(); if (t !== null) seek(t, { show: true }); });
 let wide = 0;
 new ResizeObserver(() => {
   if (!session || byId("lanes").clientWidth === wide) return;
@@ -419,9 +450,8 @@ async function again() {
     if (whole) drawing.view(0, session.end);
     else if (atEnd) drawing.view(session.end - (drawing.to - drawing.from), session.end);
     refill();
-    const newest = Math.max(0, ...session.runs.filter((run) => run.data.status === "running").map((run) => run.captures.at(-1) ?? 0));
     const follows = byId("follow").checked && !state.playing;
-    seek(follows ? newest : state.t, { show: follows });
+    seek(follows ? newest() : state.t, { show: follows });
     put(byId("problem"));
   } catch (error) { failed(byId("problem"), error); } finally { reading = false; }
 }

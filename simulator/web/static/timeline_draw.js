@@ -1,6 +1,6 @@
 // Drawing the lanes on a canvas. What was drawn stays until the view or the data change; the cursor has a canvas of its
 // own, so that moving it draws next to nothing.
-import { clock, colour, plain } from "/static/base.js";
+import { clock, colour, plain, textScale } from "/static/base.js";
 import { lastAt } from "/static/timeline_model.js";
 
 // How each class is drawn, with the shapes of the report and of the terminal's line. Shapes differ, so that no colour is
@@ -22,6 +22,11 @@ export const MARKS = {
   matched: { shape: "circle", fill: true, colour: "--good", says: "intent that matched a true one" },
   extra: { shape: "up", fill: true, colour: "--bad", says: "intent that matched none" },
   merged: { shape: "dot", fill: true, colour: "--edge", says: "intent, counted with another" },
+  failed: { shape: "bang", fill: true, colour: "--bad", says: "decision that failed, or could not be read" },
+  waits: { shape: "dot", fill: true, colour: "--edge", says: "need that is open, to come, or could not be served" },
+  accepted: { shape: "tick", fill: false, colour: "--good", says: "answered: useful" },
+  rejected: { shape: "cross", fill: false, colour: "--bad", says: "answered: wrong" },
+  ignored: { shape: "bar", fill: false, colour: "--edge", says: "answered: not now" },
   not_asked: { shape: "dot", fill: true, colour: "--edge", says: "moment: not asked" },
 };
 const APPS = ["--good", "--bad", "--need", "--late", "--busy", "--edge"];
@@ -38,6 +43,9 @@ export function mark(g, name, x, y, r, palette) {
     case "diamond": g.moveTo(x, y - r * 1.15); g.lineTo(x + r * 1.15, y); g.lineTo(x, y + r * 1.15); g.lineTo(x - r * 1.15, y); g.closePath(); break;
     case "square": g.rect(x - r * 0.8, y - r * 0.8, r * 1.6, r * 1.6); break;
     case "cross": g.moveTo(x - r * 0.8, y - r * 0.8); g.lineTo(x + r * 0.8, y + r * 0.8); g.moveTo(x + r * 0.8, y - r * 0.8); g.lineTo(x - r * 0.8, y + r * 0.8); break;
+    case "tick": g.moveTo(x - r * 0.9, y); g.lineTo(x - r * 0.2, y + r * 0.7); g.lineTo(x + r * 0.9, y - r * 0.8); break;
+    case "bar": g.moveTo(x - r * 0.8, y); g.lineTo(x + r * 0.8, y); break;
+    case "bang": g.rect(x - r * 0.2, y - r, r * 0.4, r * 1.2); g.rect(x - r * 0.2, y + r * 0.55, r * 0.4, r * 0.4); break;
     case "dot": g.arc(x, y, Math.max(1.5, r * 0.35), 0, 7); break;
     default: g.arc(x, y, r * 0.8, 0, 7);
   }
@@ -47,27 +55,32 @@ export function mark(g, name, x, y, r, palette) {
   g.stroke();
 }
 
-// A small picture of a mark for the legend.
-export function swatch(name) {
+// A small picture for the legend, as large as the text beside it: of a mark, or of what `draw(g, side)` draws.
+export function swatch(name, draw = (g, side) => mark(g, name, side / 2, side / 2, side / 3, colour)) {
   const canvas = document.createElement("canvas");
-  const scale = devicePixelRatio || 1;
-  canvas.width = canvas.height = 18 * scale;
-  canvas.style.width = canvas.style.height = "18px";
+  const scale = (devicePixelRatio || 1) * textScale();
+  canvas.width = canvas.height = Math.round(18 * scale);
+  canvas.style.width = canvas.style.height = "1.125rem";
   canvas.setAttribute("aria-hidden", "true");
   const g = canvas.getContext("2d");
   g.scale(scale, scale);
-  mark(g, name, 9, 9, 6, colour);
+  draw(g, 18);
   return canvas;
 }
 
+// How a need is marked, by what came of it.
+export const needMark = (need) => (need.error ? "miss" : need.class === "served" ? "hit" : "waits");
+
 const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
 
+// Lanes are laid out in pixels of usual text and scaled by what the page's text is; so are places of the pointer.
 export class Drawing {
   constructor(base, over) {
     this.base = base;
     this.over = over;
     this.g = base.getContext("2d", { alpha: false });
     this.o = over.getContext("2d");
+    this.scale = textScale();
     this.from = 0;
     this.to = 1;
     this.took = [];  // the latest redraws, ms
@@ -112,6 +125,7 @@ export class Drawing {
     for (const run of session.runs) {
       const moments = run.data.moments.length > 0;
       add(moments ? "moments" : "offers", 36, `${run.letter} ${run.name}`, { run, sub: moments ? "moments" : "offers", first: true });
+      if (run.data.answers?.length) add("answers", 20, "answers", { run });
       if (run.threads.length) add("intents", Math.min(6, run.threadRows) * 11 + 4, "intents", { run });
       add("busy", 18, "busy / dropped", { run });
       add("latency", 56, "latency", { run, sub: "budget " + (session.period) + " s" });
@@ -122,16 +136,21 @@ export class Drawing {
   }
 
   size() {
-    const width = this.base.parentElement.clientWidth, scale = devicePixelRatio || 1;
-    this.width = width;
+    const wide = this.base.parentElement.clientWidth, device = devicePixelRatio || 1;
+    this.scale = textScale();
+    this.width = wide / this.scale;
+    const scale = device * this.scale;
     for (const canvas of [this.base, this.over]) {
-      canvas.style.height = `${this.height}px`;
-      canvas.width = Math.round(width * scale);
+      canvas.style.height = `${this.height / 16}rem`;
+      canvas.width = Math.round(wide * device);
       canvas.height = Math.round(this.height * scale);
       canvas.getContext("2d").setTransform(scale, 0, 0, scale, 0, 0);
     }
     for (const run of this.session.runs) run.ceiling = ceiling(run, this.session.period);
   }
+
+  // Where a pointer's event is, in the lanes' pixels.
+  at(event) { return [event.offsetX / this.scale, event.offsetY / this.scale]; }
 
   x(t) { return ((t - this.from) / (this.to - this.from)) * this.width; }
   t(x) { return this.from + (x / this.width) * (this.to - this.from); }
@@ -310,6 +329,14 @@ export class Drawing {
     for (const need of run.missed) if (need.closes_s >= this.from && need.closes_s <= this.to) mark(g, "miss", this.x(need.closes_s), low, r, this.palette);
   }
 
+  // What people said of offers, at the time when they said it.
+  answers(lane) {
+    for (const one of lane.run.data.answers) {
+      if (one.t_s < this.from || one.t_s > this.to) continue;
+      mark(this.g, one.said, this.x(one.t_s), lane.top + lane.inner / 2, 6, this.palette);
+    }
+  }
+
   moments(lane) {
     const middle = lane.top + lane.inner / 2;
     for (const m of lane.run.data.moments) {
@@ -475,6 +502,10 @@ export class Drawing {
       const missed = best(lane.run.missed, (need) => need.closes_s);
       if (missed && (!offer || (y > lane.top + 19 ? near(missed.closes_s) <= 9 : near(missed.closes_s) < near(offer.arrived_s)))) return { lane, run: lane.run, need: missed };
       if (offer) return { lane, run: lane.run, offer };
+    }
+    if (lane.kind === "answers") {
+      const answer = best(lane.run.data.answers, (one) => one.t_s);
+      if (answer) return { lane, run: lane.run, answer };
     }
     if (lane.kind === "moments") {
       const moment = best(lane.run.data.moments, (m) => m.t_s);

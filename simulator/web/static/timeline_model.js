@@ -10,6 +10,8 @@ export function lastAt(ascending, x) {
   return low - 1;
 }
 
+const FAILED = new Set(["error", "unparsed"]);
+
 // One run's unit, with columns ready to draw.
 export class Lanes {
   constructor(data, letter) {
@@ -45,6 +47,8 @@ export class Lanes {
       free[one.row] = one.to_s ?? Infinity;
     }
     this.threadRows = free.length;
+    // Rows of decisions that failed or could not be read: a third outcome, and an error too.
+    this.failures = this.byCapture.filter((row) => FAILED.has(d.kinds[d.kind[row]]));
     this.missed = data.needs.filter((need) => need.error);
     this.needOf = new Map(data.needs.map((need) => [need.id, need]));
   }
@@ -91,16 +95,23 @@ export class Session {
     this.spanStarts = (this.recording?.spans ?? []).map((s) => s[0]);
     this.bounds = this.recording ? at(this.recording.spans.filter((s, i, all) => !i || s[2] !== all[i - 1][2]), (s) => s[0]) : [];
     this.assists = at(runs.flatMap((run) => run.data.offers), (offer) => offer.captured_s);
-    this.needs = at([...this.truth.needs.map((n) => n.opens_s), ...runs.flatMap((run) => run.data.moments.map((m) => m.t_s))], (t) => t);
+    this.needs = at([...this.truth.needs.map((n) => this.shownAt(n)), ...runs.flatMap((run) => run.data.moments.map((m) => m.t_s))], (t) => t);
     this.errors = at([
       ...runs.flatMap((run) => run.data.offers.filter((o) => o.error).map((o) => o.captured_s)),
-      ...runs.flatMap((run) => run.missed.map((need) => need.opens_s)),
+      ...runs.flatMap((run) => run.missed.map((need) => this.shownAt(need))),
+      ...runs.flatMap((run) => Array.from(run.failures, (row) => run.captured_s[row])),
       ...runs.flatMap((run) => run.data.moments.filter((m) => m.error).map((m) => m.t_s)),
     ], (t) => t);
   }
 
   // Place of the snapshot that was on the screen at t.
   shotAt(t) { return Math.max(0, lastAt(this.times, t)); }
+
+  // Where to look for a need: the first snapshot that shows it. Windows are rounded, and open just before that one.
+  shownAt(need) {
+    const first = this.times[lastAt(this.times, need.opens_s - 2e-9) + 1];
+    return first !== undefined && first < need.closes_s ? first : need.opens_s;
+  }
 
   spanAt(t) {
     const spans = this.recording?.spans ?? [];

@@ -1,6 +1,6 @@
 // The panel beside the frame: what the log and the scorer say of one decision.
 import { ask, clock, colour, count, el, failed, fixed, ms, plain, put, text } from "/static/base.js";
-import { MARKS, stageColour, swatch } from "/static/timeline_draw.js";
+import { MARKS, needMark, stageColour, swatch } from "/static/timeline_draw.js";
 
 export const TABS = ["Decision", "Prompt", "Memory", "Stages", "JSON"];
 const KINDS = {
@@ -97,7 +97,9 @@ export class Panel {
       parts.push(el("h3", {}, swatch(offer.mark), " ", offer.class ? `Offer: ${offer.class.replaceAll("_", " ")}` : "Offer"),
         el("p", {}, text(offer.intention, { limit: 120 }), offer.confidence === null ? "" : ` (confidence ${fixed(offer.confidence)})`),
         el("p", {}, text(whole?.text ?? offer.text, { limit: 400 })),
-        why ? el("p", {}, text(why.why.join(" "), { limit: 1200 })) : "");
+        why ? el("p", {}, text(why.why.join(" "), { limit: 1200 })) : "",
+        (this.run.data.answers ?? []).filter((one) => one.seq === at.seq && (one.intention === null || one.intention === offer.intention)).map((one) =>
+          el("p", {}, swatch(one.said), ` ${MARKS[one.said].says}`, one.by ? [", by ", text(one.by, { limit: 60 })] : "", one.dated ? `, at ${clock(one.t_s, 1)}` : "")));
     }
     const moment = this.run.data.moments.find((m) => m.seq === at.seq);
     if (moment) parts.push(...this.scored(moment, moment.class));
@@ -114,7 +116,7 @@ export class Panel {
   needs() {
     return this.session.openNeeds(this.t).flatMap((need) => {
       const told = this.run.needOf.get(need.id);
-      return told ? this.scored(told, told.error ? "miss" : told.class === "served" ? "hit" : "held_back")
+      return told ? this.scored(told, needMark(told))
         : [el("h3", {}, "Need ", text(need.id)), el("p", {}, text(need.intention), " ", text(need.query ?? ""))];
     });
   }
