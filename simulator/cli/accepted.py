@@ -15,6 +15,9 @@ from simulator.core.types import SECOND
 
 __all__ = ["accepted"]
 
+JOURNAL = "the run's journal does not replay over this any more, since more is said of its session than it knew"
+"""A sentence that is true from now on."""
+
 
 def accepted(
     folder: Annotated[Path, Parameter(help="Of a live run, with session, scenario.yaml and run in it.")],
@@ -29,7 +32,7 @@ def accepted(
     for are not known: scored by this truth, another agent's offers beside them count as false alarms although nobody
     was asked about them.
     """
-    from simulator.play.accepted import RULE, write_truth
+    from simulator.play.accepted import HEAD, RULE, write_truth
 
     voice = Voice(as_json=json)
     done = write_truth(folder)
@@ -41,6 +44,8 @@ def accepted(
     voice.say(plain(f"written into {done.file}: {RULE}"))
     run = shlex.quote(str(folder / "run"))
     voice.say(plain(f"to score it by them: proact score {run} --truth {shlex.quote(str(folder))}"))
+    voice.say(plain(f"to see them: proact view {shlex.quote(str(folder))}, or proact report {run}"))
+    voice.say(plain(f"{JOURNAL}: cut {done.file.name} off again from the line {HEAD!r} on, then it does"))
     voice.record("done", file=str(done.file), accepted=done.n_accepted, unknown=done.n_unknown,
                  undated=done.n_undated, needs=len(done.needs))  # fmt: skip
     return Exit.DONE

@@ -26,13 +26,14 @@ from simulator.session.scenario_file import load
 from simulator.session.scenario_truth import Intentions
 from simulator.session.truth import LEAST_WINDOW_NS
 
-__all__ = ["RULE", "Need", "Written", "accepted", "met", "needs", "write_truth"]
+__all__ = ["HEAD", "RULE", "Need", "Written", "accepted", "met", "needs", "write_truth"]
 
 RULE = (
     "offers that a person called useful, from the snapshot on which they were made until they said so, 2 s at least; "
     "needs that nobody offered help for are not in it"
 )
-_HEAD = "\n# Written by `proact dataset accepted`: offers that were called useful. Other needs are not known.\n"
+HEAD = "# Written by `proact dataset accepted`: offers that were called useful. Other needs are not known."
+"""The line of a scenario file from which on it is not as the run knew it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ def write_truth(folder: Path) -> Written:
     ]
     stated = {"truth": {"rule": RULE, "opportunities": opportunities}}
     with place.scenario.open("a", encoding="utf-8") as file:
-        file.write(_HEAD + yaml.safe_dump(stated, allow_unicode=True, sort_keys=False, width=120))
+        file.write(f"\n{HEAD}\n" + yaml.safe_dump(stated, allow_unicode=True, sort_keys=False, width=120))
     return found
 
 

@@ -20,6 +20,7 @@ from PIL import Image
 
 from simulator.core.errors import InputError
 from simulator.core.types import ImageRef
+from simulator.play.whereabouts import fits, plays_of
 from simulator.privacy.states import State
 from simulator.screen.pixels import decode
 from simulator.session.ignored import is_hidden
@@ -32,6 +33,8 @@ from simulator.sources.recording import Recording
 __all__ = ["Frame", "Recordings"]
 
 WIDTH, QUALITY = 640, 68
+_CHANGED = "the recording was changed since the run; this is what it holds now"
+_LOOKED_FOR = 20  # units of a run whose recordings are looked for elsewhere than where its scenarios were
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,46 +48,57 @@ class Frame:
 
 
 class Recordings:
-    """The recordings that a run was played over, where its scenarios still are.
+    """The recordings that a run was played over, where they still are: found as the timeline finds them.
 
     Args:
+        run: the run folder.
         told: as ``run.json`` of the run holds it.
     """
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
+    def __init__(self, run: Path, told: Mapping[str, Any]) -> None:
+        self._run, self._told = run, told
         self._headers: Mapping[str, Mapping[str, Any]] = told["resolved"]
-        self._plays: dict[str, Play] = {}
-        for scenario in told.get("given", {}).get("scenarios", []):
+        self._plays: dict[str, Play | None] = {}
+        for scenario in told.get("given", {}).get("scenarios", []):  # each is read once, whatever it holds
             try:
                 found = plays([Path(scenario)])
             except InputError:  # moved, forgotten or damaged: its sessions have no pictures
                 continue
             for play in found:
                 header = self._headers.get(play.key)
-                same = header is not None and (play.source.session, play.source.end_ns) == (
-                    header["session"], header["end_ns"],
-                )  # fmt: skip
-                if same:
+                if header is not None and play.source.session == header["session"] and fits(play, header):
                     self._plays[play.key] = play
 
     def hidden(self) -> bool:
         """Whether one of them is kept out of version control, as recordings of a real screen are."""
-        folders = [folder for play in self._plays.values() if (folder := _folder(play)) is not None]
+        if len(self._headers) <= _LOOKED_FOR:
+            for key in self._headers:
+                self._play(key)
+        folders = [folder for play in self._plays.values() if play is not None and (folder := _folder(play))]
         return any(is_hidden(folder) or is_hidden(folder.absolute().parent) for folder in folders)
 
     def frames(self, key: str, instants: Sequence[int]) -> dict[int, Frame]:
         """What was on the screen of a unit at these instants (ns of the session)."""
-        play = self._plays.get(key)
+        play = self._play(key)
         if play is None:
             return dict.fromkeys(instants, Frame(None, "the recording is not where the run had it"))
         try:
             found = anyio.run(_images, play, sorted(instants))
         except InputError:
             return dict.fromkeys(instants, Frame(None, "the recording cannot be read"))
-        changed = play.dataset_hash != self._headers[key]["dataset"]
-        note = "the recording was changed since the run; this is what it holds now" if changed else ""
-        held_back = _held_back(play)
-        return {t: _frame(image, held_back, note) for t, image in found.items()}
+        header = self._headers[key]
+        changed = play.dataset_hash != header["dataset"] and header.get("recording") != play.recording
+        redacted, held_back = _redacted(play)
+        return {t: _frame(image, held_back, _CHANGED if changed or _is(image, redacted) else "")
+                for t, image in found.items()}  # fmt: skip
+
+    def _play(self, key: str) -> Play | None:
+        """Of a unit; one that is not where its run's scenarios say is looked for, once."""
+        if key not in self._plays:
+            header = self._headers[key]
+            found = (play for play in plays_of(self._run, self._told, key) if fits(play, header))
+            self._plays[key] = next(found, None)
+        return self._plays[key]
 
 
 async def _images(play: Play, instants: Sequence[int]) -> dict[int, ImageRef | None]:
@@ -105,7 +119,7 @@ async def _images(play: Play, instants: Sequence[int]) -> dict[int, ImageRef | N
 def _frame(image: ImageRef | None, held_back: frozenset[Path], note: str) -> Frame:
     if image is None:
         return Frame(None, "there is no picture of this moment: none was taken, or it was deleted")
-    if image.path.resolve() in held_back:
+    if _is(image, held_back):
         return Frame(None, "a person decided that this picture is not shown")
     try:
         picture = decode(image.path)
@@ -122,15 +136,22 @@ def _folder(play: Play) -> Path | None:
     return play.source.header.folder if isinstance(play.source, Recording) else None
 
 
-def _held_back(play: Play) -> frozenset[Path]:
-    """Pictures of which a review says that they go, whether or not that is carried out."""
+def _is(image: ImageRef | None, paths: frozenset[Path]) -> bool:
+    return image is not None and image.path.resolve() in paths
+
+
+def _redacted(play: Play) -> tuple[frozenset[Path], frozenset[Path]]:
+    """Pictures that were redacted, and those that a review lets go, whether or not that is carried out."""
     folder = _folder(play)
     if folder is None:
-        return frozenset()
+        return frozenset(), frozenset()
     with closing(connect(folder / FILE_NAME)) as db:
-        found = [
-            p for (p,) in db.execute("SELECT file_path FROM screenshots WHERE privacy_action = ?", (State.DELETED,))
-        ]
+
+        def of(state: State) -> list[str]:
+            return [p for (p,) in db.execute("SELECT file_path FROM screenshots WHERE privacy_action = ?", (state,))]
+
+        redacted, gone = of(State.REDACTED), of(State.DELETED)
         with suppress(sqlite3.Error):  # where nobody has reviewed it there is no such table
-            found += [p for (p,) in db.execute("SELECT file_path FROM privacy_decisions WHERE decision != 'retain'")]
-    return frozenset((folder / p).resolve() for p in found if p)
+            gone += [p for (p,) in db.execute("SELECT file_path FROM privacy_decisions WHERE decision != 'retain'")]
+    redacted_at, gone_at = (frozenset((folder / p).resolve() for p in found if p) for found in (redacted, gone))
+    return redacted_at, gone_at

@@ -6,6 +6,7 @@ It needs no script, no other file and no network, and prints.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ from scorers.headlines import HEADLINES
 from scorers.statistics.interval import Interval
 from simulator.cli.show import ALWAYS, CLASSES, IF_ANY, invalid, remarks
 from simulator.cli.speak import counted
-from simulator.core.errors import ProactError, UsageError
+from simulator.core.errors import InputError, ProactError, UsageError
 from simulator.play.assemble import as_path
 from simulator.play.comparing import Comparison, Row, compare
 from simulator.play.kept import read_scores
 from simulator.play.scoring import Opened, open_folder, score_folder
+from simulator.play.whereabouts import told_since
 from simulator.report.charts import Change, Point, curves, ecdf, forest, pareto
 from simulator.report.curves import f1_by_deadline, latencies
 from simulator.report.frames import Frame, Recordings
@@ -37,6 +39,9 @@ MOST_ROWS = 400
 """Sessions of a table."""
 QUALITY = {"stream": "F1_rt", "moments": "F1", "trajectory": "S_final"}
 """The figure by which a run of each protocol is drawn against its latency."""
+_SINCE = ("{name}: what was needed was told after the run, in {where}: it counts here, as with `proact score --truth`; "
+          "scores.json knows nothing of it")  # fmt: skip
+_OF_TRUTH = ("opportunities", "unservable")  # counts that are unknown, not 0, where nothing is known of needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ def make(runs: Sequence[str | Path], *, frames: int = 0, force: bool = False) ->
         UsageError: a run that is named twice, or nothing to report.
     """
     facts = read_facts(runs)
-    recordings = [Recordings(f.told) for f in facts]
+    recordings = [Recordings(f.folder, f.told) for f in facts]
     moments, n_frames = _moments(facts, recordings, frames)
     parts = [
         _head(facts),
@@ -136,7 +141,20 @@ def _read(name: str, path: Path, *, logs: bool) -> RunFacts:
     if scores is None:
         scores = score_folder(path, save=False)
         notes.append(f"{name}: scored for this report; scores.json was absent, or not of what is there now")
+    if opened is not None and (where := _told_since(path, told, opened)) is not None:
+        with suppress(InputError):  # of one session, and this run has more
+            opened = open_folder(path, truth=where)
+            scores = score_folder(path, truth=where, save=False)
+            notes.append(_SINCE.format(name=name, where=where))
     return RunFacts(name, path, told, scores, opened, tuple(notes))
+
+
+def _told_since(path: Path, told: Mapping[str, Any], opened: Opened) -> Path | None:
+    """The scenario that says by now what was needed in a run that knew nothing of it."""
+    if any(u.has_truth(opened.context.protocol) for u in opened.units):
+        return None
+    since = told_since(path, told, opened.units[0].key)
+    return None if since is None else since[1]
 
 
 def _head(facts: Sequence[RunFacts]) -> Html:
@@ -307,7 +325,8 @@ def _sessions(facts: Sequence[RunFacts]) -> Iterator[str]:
             unit = f.scores["units"].get(key)
             if unit is not None:
                 counts = unit["counts"]
-                signs = strips_of[key].counts.values() if key in strips_of else [None] * 4
+                known = key in strips_of and strips_of[key].note is None
+                signs = strips_of[key].counts.values() if known else [None] * 4
                 quality = unit["scores"].get(QUALITY[f.scores["protocol"]])
                 failed = counts["error"] + counts["unparsed"]
                 whose = [f.name] if len(facts) > 1 else []
@@ -324,12 +343,19 @@ def _sessions(facts: Sequence[RunFacts]) -> Iterator[str]:
 def _counts(facts: Sequence[RunFacts]) -> Html:
     rows: list[tuple[object, ...]] = []
     for name in (*ALWAYS, *IF_ANY):
-        found = [f.scores["counts"].get(name) for f in facts]
+        found = [_count(f, name) for f in facts]
         if name in ALWAYS or any(found):
             rows.append((name, *found))
     offers = [[o["class"] for u in f.scores["units"].values() for o in u.get("offers", ())] for f in facts]
     rows += [(f"offers {c}", *(of_run.count(c) for of_run in offers)) for c in CLASSES if any(offers)]
     return table(("count", *(f.name for f in facts)), rows, "Counts; errors are an outcome of their own")
+
+
+def _count(f: RunFacts, name: str) -> int | None:
+    counts: Mapping[str, int] = f.scores["counts"]
+    n_played = f.scores["n_units"] - counts.get("not_played", 0)
+    unknown = name in _OF_TRUTH and counts.get("sessions_without_truth", 0) >= n_played
+    return None if unknown else counts.get(name)
 
 
 def _errors(facts: Sequence[RunFacts]) -> Html:
@@ -412,5 +438,7 @@ def _privacy(private: bool, n_frames: int) -> list[str]:
 
 def _about(facts: Sequence[RunFacts]) -> list[object]:
     runs = " ".join(str(f.folder) for f in facts)
-    command = Html(f"Made by <code>proact report {escaped(runs, 900)}</code>; the same runs give the same file.")
+    command = Html(
+        f"Made by <code>proact report {escaped(runs, 900)}</code>; the same runs and options give the same file."
+    )
     return [command, piece("Classes and figures are those of scores.json; what each means: docs/scores.md.")]

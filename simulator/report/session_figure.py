@@ -100,4 +100,4 @@ def _latencies(canvas: Canvas, x: Scale, log: RunLog) -> None:
     if d:
         canvas.add("path", d="".join(d), of="latency", tip=f"longest {short(float(ms.max()))} ms")
     canvas.line(_LEFT, y(_BUDGET_MS), _RIGHT, y(_BUDGET_MS), "budget")
-    canvas.text(_LEFT + 2, y(_BUDGET_MS) + 12, "1 s", "t small")
+    canvas.text(_LEFT + 2, y(_BUDGET_MS) + 12, "1 s", "t small on-bars")

@@ -10,7 +10,7 @@ import numpy as np
 from scorers.base import Unit
 from scorers.explaining import Told, explain_unit, seconds
 from simulator.play.scoring import Opened
-from simulator.runs.records import Kind
+from simulator.runs.records import Ints, Kind, RunLog
 
 __all__ = ["Telling", "telling"]
 
@@ -89,15 +89,32 @@ def _slow(units: Sequence[Unit]) -> list[Telling]:
         log = unit.log
         if len(log) == 0:
             continue
-        took = log.actionable_ns - log.released_ns
-        row = int(np.argmax(took))
+        took, charged = log.actionable_ns - log.released_ns, _charged(log)
+        row = int(np.argmax(charged))
         kind = Kind(int(log.kind[row])).name.lower()
         parts = {"waiting": log.started_ns - log.released_ns, "deciding": log.actionable_ns - log.started_ns}
         said = " and ".join(f"{seconds(int(column[row]))} {name}" for name, column in parts.items())
         title = f"decision {int(log.seq[row])} ({kind}) took {seconds(int(took[row]))}"
-        story = (f"Released at {seconds(int(log.released_ns[row]))}: {said}. No decision of this session took longer.",)
-        found.append((int(took[row]), Telling("the worst latency", unit.key, int(log.captured_ns[row]), title, story)))
+        counts = ""
+        if charged[row] > took[row]:
+            title += f" and counts as {seconds(int(charged[row]))}"
+            counts = " It failed, so it is charged the timeout."
+        why = (
+            f"Released at {seconds(int(log.released_ns[row]))}: {said}.{counts} None of this session counts as longer."
+        )
+        story = (why,)
+        found.append(
+            (int(charged[row]), Telling("the worst latency", unit.key, int(log.captured_ns[row]), title, story))
+        )
     return [one for _, one in sorted(found, key=lambda pair: (-pair[0], pair[1].unit))]
+
+
+def _charged(log: RunLog) -> Ints:
+    """How long each decision counts: a failed one is charged no less than the timeout, as in the scores."""
+    service, timeout = log.actionable_ns - log.started_ns, log.header.get("timeout_ns")
+    if timeout is not None:
+        service = np.where(log.kind == Kind.ERROR, np.maximum(service, int(timeout)), service)
+    return log.started_ns - log.released_ns + service
 
 
 def _offer(unit: Unit, told: Told, kind: str) -> Telling:

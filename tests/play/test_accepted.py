@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from scorers import feedback
 from scorers.feedback import SAID, Feedback
 from simulator.cli import _call
-from simulator.core.errors import Exit, InputError, UsageError
+from simulator.core.errors import Exit, InputError, ProactError, UsageError
 from simulator.core.types import MS, SECOND, Decision, Observation, Offer
-from simulator.play.accepted import Need, accepted, needs, write_truth
+from simulator.play.accepted import HEAD, Need, accepted, needs, write_truth
+from simulator.play.player import run
 from simulator.play.scoring import score_folder
 from simulator.runs.records import LoggedOffer
 from simulator.session.scenario import plays
@@ -120,6 +121,13 @@ def test_a_live_run_is_scored_by_what_was_accepted_in_it(tmp_path: Path, capsys:
     assert scores["scores"]["acceptance_rate"] == 1.0
     with pytest.raises(UsageError, match="states a truth already"):
         write_truth(demo)
+    replay: dict[str, Any] = {"agent": Debugs, "memory": "none", "clock": "journal", "journal": demo / "run"}
+    with pytest.raises(ProactError):
+        run(demo, out=tmp_path / "refused", **replay)
+    assert "journal does not replay over this any more" in " ".join(said.split())
+    file = demo / "scenario.yaml"
+    file.write_text(file.read_text(encoding="utf-8").partition(f"\n{HEAD}")[0], encoding="utf-8")
+    assert run(demo, out=tmp_path / "again", **replay).code is Exit.DONE
 
 
 def test_what_is_no_live_run_is_refused(tmp_path: Path) -> None:

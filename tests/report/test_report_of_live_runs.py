@@ -1,0 +1,49 @@
+"""A report of a live run: its pictures, what is not known of it, and what was told of it afterwards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scorers import feedback
+from scorers.feedback import Feedback
+from simulator.core.types import Decision, Observation, Offer
+from simulator.play.accepted import write_truth
+from simulator.report.page import make
+from tests.play.test_live_runs import live
+
+
+class Helps:
+    """Offers help on b and fails on c."""
+
+    async def decide(self, observation: Observation) -> Decision:
+        if observation.snapshot.app == "c":
+            raise RuntimeError("no idea")
+        return Decision((Offer("Error Correction", "shall I?"),)) if observation.snapshot.app == "b" else Decision()
+
+
+def _cells(html: str, name: str) -> str:
+    """The cells of a table's row."""
+    return html.partition(f'<th scope="row">{name}</th>')[2].partition("</tr>")[0]
+
+
+@pytest.mark.timeout(30)
+def test_what_was_accepted_counts_in_its_report_and_before_that_nothing_is_known(tmp_path: Path) -> None:
+    demo = tmp_path / "demo"
+    live(demo, "aa" + "b" * 22 + "cc", agent=Helps)
+    made = make([demo / "run"], frames=9)
+    assert made.n_frames > 0, "its recording is found"
+    assert made.private
+    assert "the same runs and options give the same file" in made.html
+    assert "The recording is not where" not in made.html
+    assert _cells(made.html, "opportunities") == "<td>–</td>"
+    assert _cells(made.html, "demo").endswith("<td>–</td>" * 4), "neither hit nor missed, neither late nor unwanted"
+    assert "counts as 60.000 s" in made.html or "counts as 60 s" in made.html, "a failure is charged the timeout"
+    feedback.add(demo / "run" / "units" / "demo" / feedback.FILE, Feedback(2, "accepted", "user", None, None, 2.0))
+    write_truth(demo)
+    after = make([demo / "run"], frames=9)
+    assert "what was needed was told after the run" in after.html
+    assert "the recording was changed" not in after.html
+    assert _cells(after.html, "opportunities") == "<td>1</td>"
+    assert "band: need served" in after.html
