@@ -19,7 +19,7 @@ from simulator.play.comparing import Comparison, Row, compare
 from simulator.play.flips import Flips
 from simulator.play.sides import Side
 
-__all__ = ["tell"]
+__all__ = ["amiss", "missing", "tell"]
 
 _MARK = "! "
 _SHOWN = 5
@@ -76,7 +76,7 @@ def _told(row: Row) -> dict[str, Any]:
 def _lines(c: Comparison) -> Iterator[RenderableType]:
     for letter, side, counts in zip("AB", (c.first, c.second), c.counts, strict=True):
         yield plain(f"{letter}  {side.name}: {_run(side)}")
-        if said := "; ".join(_amiss(counts)):
+        if said := "; ".join(amiss(counts)):
             yield Text(f"   {said}", "bold red" if counts["error"] or counts["unparsed"] else "")
     left = f"; {counted(c.left_out, 'unit')} of one side only left out" if c.left_out else ""
     yield plain(f"{counted(c.n_sessions, 'session')} of both{_seeds(c)}{left}")
@@ -96,7 +96,7 @@ def _run(side: Side) -> str:
     return said + (" (was given the truth)" if side.runs[0].scores.get("sees_truth") else "")
 
 
-def _amiss(counts: Mapping[str, int]) -> Iterator[str]:
+def amiss(counts: Mapping[str, int]) -> Iterator[str]:
     """What a reader must know of a side before its figures: what it failed at, and what it never saw."""
     n, n_units, unread = counts["decisions"], counts["units"], counts["unparsed"]
     if failed := counts["error"] + unread:
@@ -166,12 +166,7 @@ def _words(c: Comparison) -> Iterator[str]:
         yield f"p: whole {unit}s swapped (sign-flip), by Holm over the table; intervals: BCa"
         yield f"none: {unit}s in which a side has no such figure"
         yield "would show from: true difference that 4 of 5 such comparisons find (5 %)"
-    yield from _without(
-        "test", compared_, {r.metric: r.found.no_test for r in compared_ if r.found and r.found.no_test}
-    )
-    yield from _without(
-        "interval", compared_, {r.metric: r.found.interval for r in compared_ if r.found and _has_no_interval(r.found)}
-    )
+    yield from missing(c)
     if any(isinstance(r.found.interval, Interval) and r.found.interval.few for r in compared_ if r.found):
         yield "dim: fewer than 6 that differ, so the interval is too narrow; p holds"
     first = next((r for r in compared_ if r.drivers()), None)
@@ -181,6 +176,15 @@ def _words(c: Comparison) -> Iterator[str]:
     if c.flips is not None:
         yield from _flips(c.flips)
     yield from (f"{r.metric}: {r.reason}" for r in c.rows if r.found is None)
+
+
+def missing(c: Comparison) -> Iterator[str]:
+    """Why figures that are compared have no test, or no interval."""
+    rows = [r for r in c.rows if r.found is not None]
+    yield from _without("test", rows, {r.metric: r.found.no_test for r in rows if r.found and r.found.no_test})
+    yield from _without(
+        "interval", rows, {r.metric: r.found.interval for r in rows if r.found and _has_no_interval(r.found)}
+    )
 
 
 def _has_no_interval(d: Difference) -> bool:

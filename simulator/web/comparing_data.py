@@ -9,6 +9,7 @@ from typing import Any
 
 from scorers.explaining import seconds
 from scorers.statistics.interval import Interval
+from simulator.cli.comparison import amiss, missing
 from simulator.core.errors import UsageError
 from simulator.core.types import SECOND
 from simulator.play.comparing import Comparison, Row, compare
@@ -124,6 +125,8 @@ def _told(c: Comparison, first: str, second: str, a: str, b: str) -> dict[str, A
         "left_out": c.left_out,
         "forest": forest(changes_of(c), label, first=first, second=second).told(),
         "rows": [_row(row) for row in c.rows],
+        "amiss": ["; ".join(amiss(counts)) for counts in c.counts],
+        "missing": list(missing(c)),
         "drivers": _drivers(c, a, b),
         "flips": _flips(c, a, b),
     }
@@ -183,12 +186,15 @@ def _flip(name: str, at: Mapping[tuple[str, str], int], a: str, b: str) -> dict[
     where, _, item = name.partition(": ")
     key = where.partition(", seed ")[0]
     t_ns = at.get((key, item))
-    return {"name": name, "href": _way(a, b, key, t_ns or 0), "t_s": None if t_ns is None else t_ns / SECOND}
+    way = _way(a, b, key, t_ns or 0) | ({} if t_ns is None else {"need": item})
+    return {"name": name, "href": way, "t_s": None if t_ns is None else t_ns / SECOND}
 
 
 def _way(a: str, b: str, key: str, t_ns: int) -> dict[str, Any]:
-    """To the timeline of a unit, with both runs in its lanes; the page makes an address of it."""
-    return {"run": a, "unit": key, "t": round(t_ns / SECOND, 3), "runs": [a, b]}
+    """To the timeline of a unit, with both runs in its lanes; the page makes an address of it. Where a need is named
+    the timeline goes to the snapshot that shows it first, which may be some time after its opening.
+    """
+    return {"run": a, "unit": key, "t": round(t_ns / SECOND, 6), "runs": [a, b]}
 
 
 def _units(side: Side) -> frozenset[str]:

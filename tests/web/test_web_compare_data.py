@@ -55,6 +55,19 @@ def test_figures_are_those_of_compare_and_json(place: Place, runs: dict[str, Pat
     assert len(page["flips"]["only_first"]) == len(c.flips.only_first)
 
 
+def test_what_compare_says_beside_its_tables_is_told_too(place: Place, runs: dict[str, Path]) -> None:
+    (page,) = compared(place, _ids(runs), force=False, common=False)["comparisons"]
+    (c,) = compare(list(runs.values()))
+    assert page["amiss"][0] == f"{c.counts[0]['never_seen']} snapshots never seen"
+    without = [
+        r.metric for r in c.rows if r.found and r.found.difference is not None and isinstance(r.found.interval, str)
+    ]
+    assert without
+    assert all(any(metric in said for said in page["missing"]) for metric in without)
+    standing = [row["standing"] for row in page["rows"] if row.get("standing")]
+    assert all(sum(one.values()) == page["n_sessions"] for one in standing)
+
+
 def test_a_flip_leads_to_the_opening_of_its_need_with_both_runs(place: Place, runs: dict[str, Path]) -> None:
     flips = compared(place, _ids(runs), force=False, common=False)["comparisons"][0]["flips"]
     items = flips["only_first"] + flips["only_second"]
@@ -67,8 +80,9 @@ def test_a_flip_leads_to_the_opening_of_its_need_with_both_runs(place: Place, ru
         assert item["href"] == {
             "run": _ids(runs)[0],
             "unit": key,
-            "t": round(found.opens_ns / 1e9, 3),
+            "t": round(found.opens_ns / 1e9, 6),
             "runs": _ids(runs),
+            "need": need,
         }
 
 

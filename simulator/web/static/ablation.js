@@ -2,14 +2,14 @@
 import { ask, byId, count, el, failed, fixed, key, page, put, signed, text } from "/static/base.js";
 import { figure, table } from "/static/figures.js";
 
-page({ title: "Ablation" });
+page({ title: "Studies" });
 const content = byId("content");
 const id = location.pathname.split("/")[2];
 const number = (x) => fixed(x, Math.abs(x ?? 0) < 9.9995 ? 3 : 1);
 
 function choose({ known }) {
   if (!known.length) return [el("p", { class: "notice" }, "There are no studies here. proact sweep FILE plays one.")];
-  return [el("p", {}, "Studies:"), el("ul", { class: "choices" }, known.map((one) => el("li", {}, el("a", { href: `/ablation/${one.id}` }, text(one.name, { limit: 120 })))))];
+  return [el("ul", { class: "choices" }, known.map((one) => el("li", {}, el("a", { href: `/ablation/${one.id}` }, text(one.name, { limit: 120 })))))];
 }
 
 // A choice among names; what is chosen goes into the address.
@@ -75,7 +75,7 @@ async function show() {
     const data = await ask(id ? `/api/ablation/${id}${location.search}` : "/api/ablation");
     if (data.known) put(content, choose(data));
     else {
-      put(byId("head"), "Ablation: ", text(data.study.name, { limit: 80 }));
+      put(byId("head"), "Study: ", text(data.study.name, { limit: 80 }));
       put(content, data.caveats.map((caveat) => el("p", { class: "notice" }, text(caveat, { limit: 600 }))), controls(data), map(data),
         data.curves.length ? el("section", { "aria-labelledby": "curves-head" }, el("h2", { id: "curves-head" }, "Curves"),
           el("div", { class: "figures" }, data.curves.map((one) => figure(one.picture, `${one.caption}.`)))) : null,

@@ -1,5 +1,5 @@
 // Page 4: runs held against the first of them. Numbers and refusals are those of `proact compare`.
-import { ask, byId, count, el, failed, fixed, key, page, put, signed, text } from "/static/base.js";
+import { ask, byId, count, counted, el, failed, fixed, key, page, put, text } from "/static/base.js";
 import { figure, table } from "/static/figures.js";
 
 page({ title: "Compare" });
@@ -15,7 +15,7 @@ function here(runs, more = {}) {
 
 // To the timeline of a unit with both runs in its lanes.
 function way(to) {
-  return `/run/${encodeURIComponent(to.run)}/${encodeURIComponent(to.unit)}#t=${to.t}&runs=${to.runs.join(",")}`;
+  return `/run/${encodeURIComponent(to.run)}/${encodeURIComponent(to.unit)}#t=${to.t}${to.need === undefined ? "" : `&need=${encodeURIComponent(to.need)}`}&runs=${to.runs.join(",")}`;
 }
 
 function choose({ known }) {
@@ -35,7 +35,7 @@ function sides(runs) {
     el("span", { class: "letter" }, `${LETTERS[i]}${i ? "" : " (baseline)"} `), el("a", { href: `/run/${run.id}` }, text(run.name, { limit: 80 })),
     el("p", {}, text(run.run, { limit: 200 })),
     el("p", {}, el("span", { class: "badge" }, `latency ${run.latency_source}`), " ",
-      `${count(run.n_units)} sessions, ${count(run.decisions)} decisions${run.failed ? `, ✕ ${count(run.failed)} failed` : ""}${run.status === "done" ? "" : `, status ${run.status}`}${run.sees_truth ? ", was given the truth" : ""}`))));
+      `${counted(run.n_units, "unit")}, ${counted(run.decisions, "decision")}${run.failed ? `, ✕ ${count(run.failed)} failed` : ""}${run.status === "done" ? "" : `, status ${run.status}`}${run.sees_truth ? ", was given the truth" : ""}`))));
 }
 
 function refusal(data) {
@@ -46,17 +46,27 @@ function refusal(data) {
   return [el("p", { class: "failed", role: "alert" }, "⚠ ", text(data.refused, { limit: 1500 })), el("p", {}, links)];
 }
 
-const number = (x) => fixed(x, Math.abs(x ?? 0) < 9.9995 ? 3 : 1);
+// To four digits, as in the figures.
+const number = (x) => (x === null || x === undefined ? "–" : Math.abs(x) >= 1000 && Math.abs(x) < 1e7 ? fixed(x, 0) : String(Number(x.toPrecision(4))).replace("-", "−"));
+const change = (x) => (x > 0 ? "+" : "") + number(x);
 const p = (x) => (x === null || x === undefined ? "–" : x < 0.001 ? "<.001" : fixed(x, 3));
 
-function rows(c) {
-  return table(["metric", "A", "B", "B − A", "95 % interval", "p (Holm)", "better", "equal", "worse", "would show from"], c.rows.map((row) => [
+function rows(c, letter) {
+  const of = c.n_sessions;
+  return table(["metric", "A", letter, `${letter} − A`, "95 % interval", "p (Holm)", "better", "equal", "worse", "none", "would show from"], c.rows.map((row) => [
     `${row.metric} [${row.unit}]${row.better === "down" ? " ↓" : row.better === "up" ? " ↑" : ""}`,
-    ...(row.a === undefined ? ["–", "–", text(row.reason ?? "–"), "–", "–", "–", "–", "–", "–"] : [
-      number(row.a), number(row.b), signed(row.difference, Math.abs(row.difference ?? 0) < 9.9995 ? 3 : 1),
+    ...(row.a === undefined ? ["–", "–", text(row.reason ?? "–"), "–", "–", "–", "–", "–", "–", "–"] : [
+      number(row.a), number(row.b), change(row.difference),
       row.low === null ? "–" : `${number(row.low)} … ${number(row.high)}${row.few ? " (few)" : ""}`,
-      p(row.p), ...["better", "equal", "worse"].map((name) => count(row.standing?.[name])), number(row.detectable)])]),
-    `All figures; B is better, equal or worse in so many sessions; “would show from”: the true difference that 4 of 5 such comparisons find`);
+      p(row.p), ...["better", "equal", "worse", "no_figure"].map((name) => count(row.standing?.[name])), number(row.detectable)])]),
+    `All figures; ${letter} is better, equal or worse in so many of ${counted(of, "session")}, and in “none” a side has no such figure; “would show from”: the true difference that 4 of 5 such comparisons find`);
+}
+
+// What a reader must know beside the figures, as proact compare says it.
+function beside(c, letter) {
+  const amiss = c.amiss[0] && c.amiss[0] === c.amiss[1] ? [`A and ${letter}: ${c.amiss[0]}`] : [["A", c.amiss[0]], [letter, c.amiss[1]]].filter(([, said]) => said).map(([who, said]) => `${who}: ${said}`);
+  const lines = [...amiss, ...c.missing];
+  return lines.length ? el("ul", { class: "beside" }, lines.map((line) => el("li", {}, text(line, { limit: 600 })))) : null;
 }
 
 function flips(c, letter) {
@@ -75,18 +85,18 @@ function drivers(c, letter) {
   const d = c.drivers;
   return [table([d.unit, "difference it makes", "A", letter], d.items.map((item) => [
     item.href ? el("a", { href: way(item.href) }, text(item.name, { limit: 80 })) : text(item.name, { limit: 80 }),
-    signed(item.contribution, 3), number(item.a), number(item.b)]), `What ${d.metric} would lose of its difference without a ${d.unit}`)];
+    change(item.contribution), number(item.a), number(item.b)]), `What ${d.metric} would lose of its difference without a ${d.unit}`)];
 }
 
 function comparison(c, i, runs) {
   const letter = LETTERS[i + 1], none = c.rows.every((row) => row.low === undefined || row.low === null || (row.low <= 0 && row.high >= 0));
   const section = el("section", { "aria-labelledby": `vs-${i}` }, el("h2", { id: `vs-${i}` }, `${letter} against A: `, text(runs[i + 1].name, { limit: 80 })),
     c.forced.map((reason) => el("p", { class: "forced" }, "⚠ forced: ", text(reason, { limit: 900 }))),
-    el("p", {}, `${count(c.n_sessions)} sessions of both${c.left_out ? `; ${count(c.left_out)} units of one side only left out` : ""}. `,
+    el("p", {}, `${counted(c.n_sessions, "session")} of both${c.n_units > c.n_sessions ? `, played as ${counted(c.n_units, "unit")} (units of one session are counted together)` : ""}${c.left_out ? `; ${counted(c.left_out, "unit")} of one side only left out` : ""}. `,
       none ? "No evidence of a difference: every interval holds 0, or there is none." : ""));
   const forest = figure(c.forest, "Differences, paired over sessions, with 95 % intervals; each row on its own scale, better to the right.");
   forest.classList.add("forest");
-  section.append(...[forest, rows(c), ...drivers(c, letter), ...flips(c, letter)].filter(Boolean));
+  section.append(...[forest, rows(c, letter), beside(c, letter), ...drivers(c, letter), ...flips(c, letter)].filter(Boolean));
   return section;
 }
 

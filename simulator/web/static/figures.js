@@ -5,6 +5,8 @@ import { el, svg } from "/static/base.js";
 export function drawing([tag, attributes, text, tip, inner]) {
   const node = svg(tag, attributes, tip === null ? null : svg("title", {}, tip), text);
   node.append(...inner.map(drawing));
+  // As large as the text around it, on a wall too; pixels of it are those of usual text.
+  if (tag === "svg" && Number(attributes.width)) node.style.width = `${Number(attributes.width) / 16}rem`;
   return node;
 }
 
