@@ -30,6 +30,7 @@ from simulator.report.strips import strips
 from simulator.report.svg import clean, escaped, figure
 from simulator.report.telling import Telling, telling
 from simulator.runs.folder import read_run
+from simulator.runs.lock import status_now
 
 __all__ = ["Made", "RunFacts", "changes_of", "make", "point_of", "read_facts"]
 
@@ -162,7 +163,7 @@ def _head(facts: Sequence[RunFacts]) -> Html:
     for f in facts:
         run = f.scores.get("run", {})
         line = "; ".join(f"{k.replace('_', ' ')} {v}" for k, v in run.items())
-        status = f.told["status"]
+        status = status_now(str(f.told["status"]), f.folder)
         of = f"{line}; protocol {f.scores['protocol']}; {counted(f.scores['n_units'], 'session')}; status {status}"
         written = str(f.told.get("written") or "")[:16].replace("T", " ")
         what = Html(f'<span class="long">{escaped(of, 900)}</span>')
@@ -196,7 +197,7 @@ def _figure(detail: Mapping[str, Any] | None) -> Html:
 
 def _caveats(facts: Sequence[RunFacts]) -> list[str]:
     bad = [sentence for f in facts for sentence in invalid(f.folder)]
-    unfinished = [f"{f.name} did not come to its end (status {f.told['status']})" for f in facts
+    unfinished = [f"{f.name} did not come to its end (status {status_now(f.told['status'], f.folder)})" for f in facts
                   if f.told["status"] != "done"]  # fmt: skip
     lost = [f"{f.name}: logs are gone: {', '.join(gone[:5])}" for f in facts if (gone := f.scores["lost"])]
     return [*bad, *unfinished, *lost, *(n for f in facts for n in f.notes), *remarks({f.name: f.scores for f in facts})]

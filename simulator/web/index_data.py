@@ -9,15 +9,14 @@ from threading import Lock
 from typing import Any
 
 from simulator.core.errors import InputError, ProactError
-from simulator.core.lock import is_locked
 from simulator.core.types import SECOND
 from simulator.play.kept import FILE as SCORES
 from simulator.play.kept import read_scores
 from simulator.runs.folder import read_run
-from simulator.runs.lock import LOCK
+from simulator.runs.lock import status_now
 from simulator.timing.clock import wall_ns
 
-__all__ = ["FIGURES", "Index", "row_of", "status_now"]
+__all__ = ["FIGURES", "Index", "row_of"]
 
 FIGURES = (
     "F1_rt", "F1", "S_final", "intention_accuracy", "scheduled_latency@p50", "scheduled_latency@p95",
@@ -190,14 +189,6 @@ def _scored(scores: Mapping[str, Any]) -> dict[str, Any]:
     counts = scores["counts"]
     return {"figures": figures, "gate": scores["gate"], "errors": counts["error"], "unparsed": counts["unparsed"],
             "decisions": counts["decisions"]}  # fmt: skip
-
-
-def status_now(status: str, path: Path) -> str:
-    """The status of a run folder as it is now: one that says it is running and that nobody plays into was killed."""
-    try:
-        return "killed" if status == "running" and not is_locked(path / LOCK) else status
-    except OSError:  # not ours to look into
-        return status
 
 
 def _ending(path: object) -> str:

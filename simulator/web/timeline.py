@@ -13,9 +13,9 @@ from aiohttp import web
 
 from simulator.core.errors import UsageError
 from simulator.runs.folder import read_run
+from simulator.runs.lock import status_now
 from simulator.session.schema import FILE_NAME
 from simulator.web.index import index_of, runs_of
-from simulator.web.index_data import status_now
 from simulator.web.pages import answer, html
 from simulator.web.place import NotHere, Place
 from simulator.web.timeline_data import UnitView, open_unit

@@ -257,3 +257,12 @@ def test_a_run_named_twice_and_a_folder_that_is_no_run_are_refused(
     assert _call(["report", str(runs["rag"]), str(runs["rag"])]) == 2
     assert _call(["report", str(tmp_path)]) == 2
     assert "not a run folder" in capsys.readouterr().err
+
+
+def test_a_run_that_was_killed_is_not_running(own: tuple[Path, Path]) -> None:
+    _, folder = own
+    file = folder / "run.json"
+    file.write_text(file.read_text(encoding="utf-8").replace('"status": "done"', '"status": "running"'), "utf-8")
+    html = make([folder]).html
+    assert "did not come to its end (status killed)" in html
+    assert "status running" not in html
