@@ -14,6 +14,7 @@ from simulator.cli.speak import Voice, plain
 from simulator.core.durations import show_duration
 from simulator.core.types import MS
 from simulator.play.player import Together, Watcher
+from simulator.recorder.consent import recipient, state_file
 from simulator.timing.clock import real_ns, rest
 
 if TYPE_CHECKING:
@@ -84,7 +85,6 @@ def page_of(options: LiveOptions, folder: Path, voice: Voice) -> Iterator[Page]:
     if not options.web:
         yield Page()
         return
-    from simulator.recorder.consent import state_file
     from simulator.web.live import LivePage
     from simulator.web.place import Place
     from simulator.web.server import Web, new_token
@@ -99,7 +99,8 @@ def page_of(options: LiveOptions, folder: Path, voice: Voice) -> Iterator[Page]:
         if options.open_:
             import webbrowser
 
-            webbrowser.open(address)
+            if not webbrowser.open(address):
+                voice.tell("no browser could be started here: open the address yourself", "yellow")
         try:
             yield Page(live)
         finally:
@@ -137,7 +138,7 @@ def notice_of(options: LiveOptions, session: Path, asked: str | None) -> list[st
     return [
         f"Recorded: a picture of {monitor} every {options.period}, with application and title in front, into {session} "
         "on this machine.",
-        "Left out: what the exclusion list names, and this page.",
+        "Left out: what the exclusion list names, and this page where its window is found.",
         sent(asked),
     ]
 
@@ -145,5 +146,5 @@ def notice_of(options: LiveOptions, session: Path, asked: str | None) -> list[st
 def sent(asked: str | None) -> str:
     """Where what the screen shows goes."""
     if asked is None:
-        return "Sent: nothing; agent and memory run on this machine."
-    return f"Sent to {asked}: what the screen shows, and what is known of the person, as long as this runs."
+        return "Sent: nothing; agent and memory run in proact itself."
+    return f"Sent to {recipient(asked)}: what the screen shows, and what is known of the person, as long as this runs."

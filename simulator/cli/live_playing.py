@@ -182,7 +182,7 @@ def _replay(folder: Path, options: LiveOptions) -> str:
 
 
 def asked_host(options: LiveOptions, model: ModelChoice | None) -> str | None:
-    """Where what the screen shows will be sent; None where it stays on this machine."""
+    """To whom what the screen shows will be sent, programs on this machine too; None where it stays in this one."""
     chosen = model or ModelChoice()
     asked = [chosen.base_url] if agent_maker(options.agent).wants_model is not None else []
     if (embedder := embedder_of(options.embedder, memory_maker(options.memory), model)) is not None and embedder.asks:
@@ -190,7 +190,7 @@ def asked_host(options: LiveOptions, model: ModelChoice | None) -> str | None:
     hosts: dict[str, None] = {}
     for address in asked if chosen.replays is None else ():
         parts = urlsplit(shown_url(address or os.environ.get("OPENAI_BASE_URL")) or "")
-        if not (parts.hostname in (None, "localhost", "::1") or str(parts.hostname).startswith("127.")):
+        if parts.hostname is not None:
             hosts[parts.netloc] = None
     return " and ".join(hosts) or None
 

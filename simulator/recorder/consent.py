@@ -11,11 +11,12 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from simulator.core.errors import UsageError
 from simulator.timing.clock import utc_now
 
-__all__ = ["RECORDING", "asking", "obtain", "screening", "state_file", "text"]
+__all__ = ["RECORDING", "asking", "obtain", "recipient", "screening", "state_file", "text"]
 
 RECORDING = "recording"
 
@@ -44,7 +45,7 @@ before. What {host} keeps, and for how long, proact does not know.
 """
 _ASKING_TEXT = """\
 What your screen shows, as text, as pictures or both, and what is known of you and your past windows will be sent to
-{host} as long as this runs: the agent asks a model there. What is left out by rules is covered before. What {host}
+{who} as long as this runs: the agent asks a model there. What is left out by rules is covered before. What {host}
 keeps, and for how long, proact does not know.
 """
 
@@ -59,12 +60,29 @@ def screening(host: str) -> str:
     return f"screening by {host.rpartition('@')[2]}"
 
 
+def recipient(hosts: str) -> str:
+    """Hosts as those who get something: one of this machine may be the end of a tunnel, or of a proxy.
+
+    >>> recipient("127.0.0.1:8899 and models.example")
+    '127.0.0.1:8899 (a program on this machine, which may pass it on) and models.example'
+    """
+    here = " (a program on this machine, which may pass it on)"
+    return " and ".join(host + here * _is_here(host) for host in hosts.split(" and "))
+
+
+def _is_here(host: str) -> bool:
+    """Whether a host, with or without its port, is this machine itself."""
+    name = urlsplit(f"//{host}").hostname or ""
+    return name in ("localhost", "::1") or name.startswith("127.")
+
+
 def text(scope: str) -> str:
     """What is shown for a scope."""
     if scope == RECORDING:
         return _RECORDING_TEXT
     if scope.startswith("asking "):
-        return _ASKING_TEXT.format(host=scope.removeprefix("asking "))
+        host = scope.removeprefix("asking ")
+        return _ASKING_TEXT.format(host=host, who=recipient(host))
     return _SCREENING_TEXT.format(host=scope.removeprefix("screening by "))
 
 

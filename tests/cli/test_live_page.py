@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import webbrowser
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -94,6 +95,17 @@ def test_what_is_answered_after_the_end_counts(tmp_path: Path, capsys: pytest.Ca
     assert said is not None
     assert all(one.t_s is not None and one.t_s >= 59 for one in said), "said after the stream had ended"
     assert "for 5s, or until Ctrl-C" in capsys.readouterr().err
+
+
+def test_that_no_browser_could_be_started_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for opens, said in ((True, ""), (False, "no browser could be started")):
+        monkeypatch.setattr(webbrowser, "open", lambda address, opens=opens: opens)
+        with page_of(LiveOptions(open_=True), tmp_path, Voice(as_json=False)):
+            told = capsys.readouterr().err
+        assert (said in told) if said else ("browser" not in told)
 
 
 @pytest.mark.parametrize(
