@@ -27,10 +27,10 @@ from simulator.recorder.frames import ScreenLost
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Summary
 from simulator.runs.folder import read_units
-from simulator.timing.audit import percentile
+from simulator.timing.audit import JITTER_LIMIT_NS, Audit, percentile
 from simulator.timing.clock import real_ns
 
-__all__ = ["look_live"]
+__all__ = ["look_live", "looks"]
 
 _GRABS = 5
 _SNAPSHOTS_NS = 4 * SECOND
@@ -63,6 +63,8 @@ def look_live(options: LiveOptions, voice: Voice, model: ModelChoice | None = No
                 yield Finding("agent", "missing", str(error))
             return
         yield from _agent(played)
+        if (audit := played.results[0].audit) is not None:
+            yield looks(audit)
     yield _page(options)
 
 
@@ -150,6 +152,16 @@ class _Brief:
 
     async def run(self) -> Summary:
         return await self._recorder.run(_SNAPSHOTS_NS)
+
+
+def looks(audit: Audit) -> Finding:
+    """How late the screen was looked at in the run that was tried, which is judged as a longer one would be."""
+    late = "unknown" if audit.release_jitter_p99_ns is None else f"{audit.release_jitter_p99_ns / MS:.0f} ms"
+    said = f"the latest of this run {late} late, limit {JITTER_LIMIT_NS // MS} ms"
+    if audit.valid:
+        return Finding("looks", "ok", said)
+    why = f"{'; '.join(audit.invalid)}: a live run would be marked INVALID, and its figures say nothing of the agent"
+    return Finding("looks", "note", f"{why}. Others work here, or the screen is slow: see capture")
 
 
 def _agent(played: Played) -> Iterator[Finding]:
