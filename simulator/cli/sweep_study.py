@@ -101,9 +101,11 @@ def list_presets(*, as_json: bool) -> int:
 def tell_plan(options: Options) -> int:
     """Tell what would be played and what it would take; the exit code."""
     voice, asked = Voice(as_json=options.json), options.asked()
+    engine = engine_of(options.engine, options.n_workers, ray_address=options.ray_address, ship=options.ship)
     study = prepared(options.what, asked)
     ensure_ours(study.folder, study.file.name)
     plan = plan_of(study, asked, dry=True)
+    engine.check(plan.cells)
     look(plan, again=asked.again)
     prices = {} if options.model.prices is None else read_prices(options.model.prices)
     found = estimate(plan, options.n_workers, len(study.file.all_seeds), prices)

@@ -10,7 +10,7 @@ from typing import Protocol
 from simulator.core.errors import ProactError, UsageError, nearest, quote
 from simulator.core.operators import operators
 from simulator.sweep.scheduling import Schedule
-from simulator.sweep.types import Done, Engine, Stop, Task
+from simulator.sweep.types import Cell, Done, Engine, Stop, Task
 
 __all__ = ["ENGINES", "PLAY", "Ended", "Inline", "Play", "Pool", "drive", "engine_of", "function", "played"]
 
@@ -77,6 +77,9 @@ class Inline:
 
     def __init__(self, play: str = PLAY) -> None:
         self._play = play
+
+    def check(self, cells: Iterable[Cell]) -> None:
+        """Any cell can be played here."""
 
     def run(self, tasks: Iterable[Task | None], done: Callable[[Done], None], stop: Stop) -> None:
         """See ``Engine``. A task that runs ends before either Ctrl-C is looked at, unless its handler raises."""

@@ -16,7 +16,7 @@ from typing import IO, Any
 from simulator.core.errors import ProactError
 from simulator.sweep.engines import PLAY, Ended, drive
 from simulator.sweep.messages import receive, send
-from simulator.sweep.types import Done, Stop, Task
+from simulator.sweep.types import Cell, Done, Stop, Task
 from simulator.sweep.worker import READY
 
 __all__ = ["Processes"]
@@ -38,6 +38,9 @@ class Processes:
 
     def __init__(self, workers: int, play: str = PLAY) -> None:
         self._workers, self._play = workers, play
+
+    def check(self, cells: Iterable[Cell]) -> None:
+        """Any cell can be played here."""
 
     def run(self, tasks: Iterable[Task | None], done: Callable[[Done], None], stop: Stop) -> None:
         """See ``Engine``.

@@ -22,7 +22,7 @@ from simulator.endpoint.limit import share
 from simulator.sweep.engines import PLAY, Ended, drive, function, played
 from simulator.sweep.ray_cluster import check_address, joined, library
 from simulator.sweep.shipping import Crate, Depot, looks, pack, pack_plan, refuse, take_back
-from simulator.sweep.types import Done, Stop, Task
+from simulator.sweep.types import Cell, Done, Stop, Task
 
 __all__ = ["OnRay", "PlacesBook"]
 
@@ -50,6 +50,11 @@ class OnRay:
             raise UsageError(f"--engine ray needs Ray: {install_extra('ray')}")
         if address is not None:
             check_address(address)
+
+    def check(self, cells: Iterable[Cell]) -> None:
+        """See ``Engine``: what cannot be shipped, where that is asked for."""
+        for cell in cells if self._ship else ():
+            refuse(cell)
 
     def run(self, tasks: Iterable[Task | None], done: Callable[[Done], None], stop: Stop) -> None:
         """See ``Engine``.
@@ -157,17 +162,9 @@ class _Hold:
         self._ray = ray
         self._parcels: dict[tuple[Path, bool], tuple[str, Any]] = {}
         self._looks: dict[tuple[str, Path], bool] = {}
-        self._known: set[str] = set()
 
     def parcels(self, task: Task) -> list[tuple[str, Any]]:
-        """Names of what a task needs, and where it is to be fetched.
-
-        Raises:
-            UsageError: it needs what is not shipped.
-        """
-        if task.cell.id not in self._known:
-            refuse(task.cell)
-            self._known.add(task.cell.id)
+        """Names of what a task needs, and where it is to be fetched."""
         who = (str(task.cell.choice["agent"]), task.scenario)
         if who not in self._looks:
             self._looks[who] = looks(task.cell, task.scenario)

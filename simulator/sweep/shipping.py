@@ -150,7 +150,7 @@ class Depot:
     """A worker's own folder, in which things lie as they do where they came from."""
 
     def __init__(self) -> None:
-        self._scratch = Scratch("proact-shipped")
+        self._scratch = Scratch("proact-shipped", guarded=True)
         self.root = self._scratch.path
         self._there: set[str] = set()
 

@@ -208,6 +208,7 @@ def sweep(what: str | Path, asked: Asked | None = None, *, engine: Engine | str 
     lock = locked(study.folder)
     try:
         plan = plan_of(study, asked, watcher=watcher)
+        runner.check(plan.cells)
         n_gone = _make_room(study, plan, again=asked.again)
         watcher.launched(study, plan, n_gone)
         ended: Counter[str] = Counter()

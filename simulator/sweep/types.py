@@ -117,6 +117,13 @@ class Stop:
 class Engine(Protocol):
     """Runs tasks somewhere, by ``simulator.sweep.work.play_task``."""
 
+    def check(self, cells: Iterable[Cell]) -> None:
+        """Refuse cells that cannot be played there, before anything is.
+
+        Raises:
+            UsageError: with the cell's name.
+        """
+
     def run(self, tasks: Iterable[Task | None], done: Callable[[Done], None], stop: Stop) -> None:
         """Run them all; order, and what runs side by side, are its affair.
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -34,6 +35,16 @@ def test_what_a_killed_process_left_is_removed_by_the_next_and_nobody_elses(
     for scratch in (one, living, living):
         scratch.close()
     assert list(tmp_path.iterdir()) == [other]
+
+
+def test_what_is_guarded_goes_with_its_process_however_that_ends(tmp_path: Path) -> None:
+    killed = KILLED.replace('Scratch("some")', 'Scratch("some", guarded=True)')
+    subprocess.run([sys.executable, "-c", killed, str(tmp_path)], check=False, cwd=Path(__file__).parents[2])
+    for _ in range(250):
+        if not any(tmp_path.iterdir()):
+            break
+        Event().wait(0.02)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_link_points_to_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

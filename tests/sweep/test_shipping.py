@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,9 @@ from simulator.core.errors import UsageError
 from simulator.endpoint.types import ModelChoice
 from simulator.session.ignored import hide, is_hidden
 from simulator.sweep.engines import Inline
+from simulator.sweep.ray_engine import OnRay
 from simulator.sweep.shipping import Depot, looks, pack, pack_plan, refuse, take_back, unshippable
+from simulator.sweep.sweeping import Asked, sweep
 from simulator.sweep.types import Cell, Task
 from simulator.sweep.work import play_task
 from tests.endpoint.asks import choice
@@ -87,6 +91,20 @@ def test_what_is_not_shipped_is_refused_before_it_is_missed(
     (tmp_path / "mine.py").write_text("class Mine:\n    def view(self, now_ns):\n        return None\n")
     with pytest.raises(UsageError, match=f"cannot be played on machines that do not see these files: .*{said}"):
         refuse(cell(**wanted))
+
+
+def test_one_cell_that_cannot_be_shipped_is_refused_before_the_others_are_played(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    (tmp_path / "mine.py").write_text("from memory.controls import NoMemory\n\n\nclass Mine(NoMemory):\n    pass\n")
+    asked = Asked(tmp_path / "out", set_={"memory": ["none", f"{tmp_path}/mine.py:Mine"]})
+    with pytest.raises(UsageError, match="its memory lies in a file here"):
+        sweep(study(tmp_path), asked, engine=OnRay(1, ship=True))
+    assert not list((tmp_path / "out").rglob("unit.json"))
+    out = subprocess.run(
+        [sys.executable, "-m", "simulator.cli", "sweep", str(study(tmp_path)), "--dry-run", "--engine", "ray", "--ship",
+         "--set", "memory=shuffled-user"], capture_output=True, text=True, check=False, cwd=ROOT,
+    )  # fmt: skip
+    assert (out.returncode, "reads the pasts of all users" in out.stderr) == (2, True), out.stderr
 
 
 def test_what_needs_nothing_else_is_shipped() -> None:
@@ -178,6 +196,8 @@ def test_a_private_recording_makes_a_private_sweep_there_and_here(tmp_path: Path
 
 class _Collector:
     """An engine that plays nothing, and keeps what it would have begun with."""
+
+    def check(self, cells: Iterable[Cell]) -> None: ...
 
     def run(self, tasks: Iterable[Task | None], done: object, stop: object) -> None:
         self.tasks = [task for task in iter(iter(tasks).__next__, None) if task is not None]
