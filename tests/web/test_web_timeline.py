@@ -223,12 +223,86 @@ def test_a_running_run_is_followed(page: Any, served: Served, made: Path, tmp_pa
     lock = Lock(run)
     _open(page, served, run)
     assert "is being played" in page.inner_text("#notes")
+    assert "provisional" in page.inner_text("#notes") + page.inner_text("#figures")
+    assert "interrupted" not in page.inner_text("main")
     assert page.evaluate("timeline.session.runs[0].data.offers.length") == 2
     page.wait_for_timeout(400)  # the follower has had its first look
+    log.write_text("".join(lines[: half + 1]))
+    page.wait_for_function("timeline.session.runs[0].data.offers.length === 3")
+    page.wait_for_function("timeline.state.t === 34")  # it follows
+    here = _press(page, "Shift+ArrowLeft")
+    assert not page.is_checked("#follow")
     log.write_text("".join(lines[:-1]))
     page.wait_for_function("timeline.session.runs[0].data.offers.length === 4")
-    page.wait_for_function("timeline.state.t > 50")  # it follows
+    assert _t(page) == here < 34  # whoever steps back stays there
     lock.release()
+
+
+def test_a_killed_run_is_told_to_be_one(page: Any, served: Served, made: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(made / "runs/scripted", tmp_path / "runs/scripted"))
+    told, log = run / "run.json", run / "units/day/decisions.jsonl"
+    told.write_text(json.dumps(json.loads(told.read_text()) | {"status": "running", "units": {"day": {}}}))
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:-4]))
+    (run / "scores.json").unlink()
+    _open(page, served, run)
+    assert "A was killed at" in page.inner_text("#notes")
+    assert not page.is_visible("#follow-box")
+    page.goto(f"{page.url.split('/run/')[0]}/")
+    page.wait_for_selector("#rows tr[data-id]")
+    assert page.inner_text("#rows td:nth-child(10)") == "–"  # what failed in it is not known
+
+
+def test_a_wall_shows_lanes_as_large_as_its_words(new_page: Callable[..., Any], served: Served, made: Path) -> None:
+    page = new_page((3840, 2160))
+    _open(page, served, made / "runs/scripted", "?kiosk")
+    assert page.evaluate("timeline.drawing.scale") == 2.5
+    assert (
+        page.evaluate("""[...document.querySelectorAll('#labels div')].filter((box) =>
+        box.scrollHeight > box.clientHeight + 1).map((box) => box.textContent)""")
+        == []
+    )
+    labels, canvas = (page.locator(name).bounding_box() for name in ("#labels", "#base"))
+    assert abs(labels["height"] - canvas["height"]) < 2
+    assert page.locator("#legend canvas").first.bounding_box()["width"] == 45
+    x, y = page.evaluate("(() => { const d = timeline.drawing, lane = d.lanes.find((l) => l.kind === 'offers');"
+                         "return [d.x(36) * d.scale, (lane.top + 12) * d.scale]; })()")  # fmt: skip
+    page.locator("#base").click(position={"x": x, "y": y})
+    assert _t(page) == 34
+
+
+def test_a_jump_to_a_need_shows_the_snapshot_that_shows_it(page: Any, served: Served, tmp_path: Path) -> None:
+    needs = [{"id": "late", "opens_s": 9.9985, "closes_s": 20, "intention": "Translation", "query": "what"}]
+    run = play(record(tmp_path / "day", needs=needs), tmp_path / "runs/run", SAID)
+    _open(page, served, run, "#need=late")
+    assert _t(page) == 10
+    assert [_press(page, "Home"), _press(page, "g"), _press(page, "Home", "e")] == [0, 10, 10]
+    page.get_by_role("button", name="go to 0:10, need late").click()
+    assert _t(page) == 10
+
+
+def test_failed_decisions_are_counted_and_gone_to(page: Any, served: Served, made: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(made / "runs/scripted", tmp_path / "runs/failing"))
+    _fail(run, SAID[12][1])
+    _open(page, served, run)
+    assert "▲ 1" in page.inner_text("#figures")
+    assert "1 of" in page.inner_text("#notes")
+    assert "60 s at least" in page.inner_text("#notes")
+    assert [_press(page, "e"), _press(page, "e"), _press(page, "E")] == [10, 12, 10]
+    _press(page, "e")
+    page.wait_for_function("document.getElementById('panel').innerText.includes('model_refused')")
+    assert "model_refused: no" in page.inner_text("#list")
+
+
+def _fail(run: Path, said: str) -> None:
+    """Make the decision that offered this one that failed."""
+    log, about = run / "units/day/decisions.jsonl", json.loads((run / "run.json").read_text())
+    lines = log.read_text().splitlines(keepends=True)
+    (i,) = (i for i, line in enumerate(lines) if said in line)
+    told = {k: v for k, v in json.loads(lines[i]).items() if k not in ("offers", "retracted")}
+    lines[i] = json.dumps(told | {"kind": "error", "error": {"kind": "model_refused", "text": "no"}}) + "\n"
+    log.write_text("".join(lines))
+    about["units"]["day"]["log_sha256"] = None
+    (run / "run.json").write_text(json.dumps(about))
 
 
 @pytest.mark.parametrize("protocol", ["moments", "trajectory"])
@@ -327,6 +401,9 @@ def test_what_does_not_exist_is_told_in_a_sentence(page: Any, served: Served, ma
     page.goto(f"{url}/run/{id_of(made / 'runs/silent')}/nothing")
     page.wait_for_selector("#problem .failed")
     assert "no unit of that name" in page.inner_text("#problem")
+    page.goto(f"{url}/run/nope/x")
+    page.wait_for_selector("#problem .failed")
+    assert "there is no run of that id here" in page.inner_text("#problem")
     watched.forgive("404")
 
 

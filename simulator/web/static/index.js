@@ -23,7 +23,7 @@ const COLUMNS = [
   ["status", (r) => r.status, (r) => el("span", {}, STATES[r.status] ?? plain(r.status))],
   ["played", (r) => r.written ?? "", (r) => (r.written ? plain(r.written.slice(0, 16).replace("T", " ")) : "–"), "", true],
 ];
-const LABELS = { quality: "F1_rt / F1 / S_final", intention: "intention acc." };
+const LABELS = { quality: "F1_rt / F1 / S_final", intention: "intention acc.", sessions: "units" };
 const state = { runs: [], ticked: new Set(), sort: "played", down: true, filter: "", shown: PAGE, at: -1, since: 0 };
 try { Object.assign(state, JSON.parse(sessionStorage.getItem("proact-runs") ?? "{}"), { runs: [], ticked: new Set(), shown: PAGE, at: -1, since: 0 }); } catch { /* not kept */ }
 
