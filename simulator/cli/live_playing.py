@@ -38,6 +38,7 @@ from simulator.recorder.status import Facts
 from simulator.runs.engine import Interrupt
 from simulator.runs.gate import Gate
 from simulator.session.scenario import plays
+from simulator.timing.audit import invalid_by
 from simulator.timing.clock import pause
 from simulator.timing.tasks import beside
 
@@ -246,6 +247,7 @@ class _Run:
         facts = self.feed.recorder.facts
         said = [] if facts.last_tick_age_s is None else [f"last look {facts.last_tick_age_s:.1f} s ago"]
         said += [f"NOT RECORDING ({facts.trouble})"] if facts.trouble else []
+        said += [f"INVALID if it ended now ({why})" for why in invalid_by(facts.late_p99_ms)]
         return ", ".join(said)
 
     async def _watch(self) -> None:

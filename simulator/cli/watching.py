@@ -16,7 +16,7 @@ from simulator.cli.speak import Voice, counted, plain
 from simulator.core.types import MS, SECOND
 from simulator.play.player import Watcher
 from simulator.runs.engine import Engine
-from simulator.runs.flights import Flight
+from simulator.runs.flights import Flight, charged_ns
 from simulator.runs.folder import RunFolder
 from simulator.runs.gate import Gate, Surfacing
 from simulator.runs.records import Kind
@@ -26,6 +26,7 @@ from simulator.timing.audit import percentile
 __all__ = ["Spectator", "terminal", "titled"]
 
 _LATENCIES = 600
+_KINDS, _TEXT = 10, 300  # kinds of failure that are told, and characters of each
 
 
 def terminal() -> TextIO | None:
@@ -74,6 +75,8 @@ class Spectator(Watcher):
         self._rule = Surfacing(gate)
         self._engine: Engine | None = None
         self._latencies: deque[int] = deque(maxlen=_LATENCIES)
+        self._timeout_ns: int | None = None
+        self._faults: list[str] = []
         self.shown = self.offered = 0
         self._state = "agent and memory are getting ready"
         self._line = Live(get_renderable=self._drawn, console=voice.progress, refresh_per_second=4, transient=True)
@@ -92,6 +95,10 @@ class Spectator(Watcher):
     def launched(self, folder: RunFolder, missing: Sequence[UnitPlan]) -> None:
         """See ``Watcher``."""
         self._voice.record("launch", run=str(folder.path), units=len(folder.plans), to_play=len(missing))
+
+    def unit(self, plan: UnitPlan) -> None:
+        """See ``Watcher``."""
+        self._timeout_ns = plan.settings.timeout_ns
 
     def engine(self, engine: Engine) -> None:
         """See ``Watcher``."""
@@ -113,7 +120,9 @@ class Spectator(Watcher):
         answer, snapshot = flight.answer, flight.snapshot
         assert answer is not None
         assert snapshot is not None
-        self._latencies.append(ended_ns - snapshot.captured_ns)
+        self._latencies.append(charged_ns(flight, kind, ended_ns, self._timeout_ns))
+        if (error := answer.fields.get("error")) is not None:
+            self._failed(str(error["kind"]), str(error["text"]), ended_ns)
         if kind is Kind.SILENT:
             self._rule.silence()
         elif kind is Kind.OFFER:
@@ -122,6 +131,12 @@ class Spectator(Watcher):
                 self.offered += 1
                 if self._rule.offer(flight.seq, offer.intention, arrival):
                     self._told(offer.intention, offer.text, offer.confidence, arrival, arrival - snapshot.captured_ns)
+
+    def _failed(self, kind: str, text: str, t_ns: int) -> None:
+        """Why decisions fail is said while they do, each kind once; the line holds the last."""
+        if kind not in self._faults and len(self._faults) < _KINDS:
+            self._voice.tell(f"{_clock(t_ns)} {self._badge} a decision failed: {kind}: {text[:_TEXT]}", "red")
+        self._faults = [*(one for one in self._faults if one != kind), kind]
 
     def _told(self, intention: str, text: str, confidence: float | None, t_ns: int, latency_ns: int) -> None:
         self.shown += 1
@@ -153,7 +168,8 @@ class Spectator(Watcher):
             tally = self._engine.books.tally
             counts = [counted(tally.released, "snapshot"), counted(tally.decisions, "decision")]
             counts += [f"{counted(self.shown, 'suggestion')} shown"]
-            counts += [counted(tally.errors, "error")] if tally.errors else []
+            last = f" (last: {self._faults[-1]})" if self._faults else ""
+            counts += [counted(tally.errors, "error") + last] if tally.errors else []
             latencies = [percentile(self._latencies, q) / MS for q in (50, 95)] if self._latencies else []
         how = [said] if (said := self._how()) else []
         times = ["latency p50 {:.0f} ms, p95 {:.0f} ms".format(*latencies)] if latencies else []

@@ -10,7 +10,7 @@ from simulator.runs.answers import Answer
 from simulator.runs.records import Kind
 from simulator.runs.runlog import flag_names
 
-__all__ = ["Flight", "Write", "full_record"]
+__all__ = ["Flight", "Write", "charged_ns", "full_record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,15 @@ class Flight:
         self.answer: Answer | None = None
         self.observation: Observation | None = None
         self.cancelled = False
+
+
+def charged_ns(flight: Flight, kind: Kind, ended_ns: int, timeout_ns: int | None) -> int:
+    """How long a decision counts, from its capture: a failed one no less than the timeout, as in the scores."""
+    assert flight.snapshot is not None
+    took_ns = ended_ns - flight.started_ns
+    if kind is Kind.ERROR and timeout_ns is not None:
+        took_ns = max(took_ns, timeout_ns)
+    return flight.started_ns - flight.snapshot.captured_ns + took_ns
 
 
 def full_record(flight: Flight, kind: Kind, ended: int, answer: Answer, snapshot: Snapshot) -> dict[str, Any]:

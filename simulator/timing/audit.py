@@ -9,7 +9,7 @@ from typing import Any
 from simulator.core.types import MS
 from simulator.timing.clock import pause, real_ns
 
-__all__ = ["JITTER_LIMIT_NS", "LAG_LIMIT_NS", "Audit", "judge", "percentile", "probe_lag"]
+__all__ = ["JITTER_LIMIT_NS", "LAG_LIMIT_NS", "Audit", "invalid_by", "judge", "percentile", "probe_lag"]
 
 JITTER_LIMIT_NS = 50 * MS
 """p99 of how late snapshots are released in a paced run."""
@@ -68,6 +68,24 @@ def judge(*, wall_ns: int, agent_ns: int, lateness_ns: Sequence[int] | None, lag
     share = None if paced or not wall_ns else round(max(0.0, 1 - agent_ns / wall_ns), 4)
     clean = reproducible and not guarded
     return Audit(wall_ns, agent_ns, jitter, lag, share, overruns, guarded, moved, clean, tuple(why))
+
+
+def invalid_by(late_p99_ms: float | None, lag_p99_ns: int | None = None) -> list[str]:
+    """What of a live run is past the limits while it goes on: if it ended now, it would be marked INVALID.
+
+    Args:
+        late_p99_ms: of how late the screen was looked at.
+        lag_p99_ns: of how late the event loop woke.
+
+    >>> invalid_by(206.0, 20 * MS)
+    ['looks late p99 206 ms, limit 50 ms']
+    """
+    found = []
+    if late_p99_ms is not None and late_p99_ms > JITTER_LIMIT_NS / MS:
+        found.append(f"looks late p99 {late_p99_ms:.0f} ms, limit {JITTER_LIMIT_NS // MS} ms")
+    if lag_p99_ns is not None and lag_p99_ns > LAG_LIMIT_NS:
+        found.append(f"loop lag p99 {lag_p99_ns / MS:.0f} ms, limit {LAG_LIMIT_NS // MS} ms")
+    return found
 
 
 def percentile(values: Sequence[int], q: int) -> int:

@@ -30,14 +30,14 @@ from simulator.runs.folder import RunFolder
 from simulator.runs.gate import Gate
 from simulator.runs.unit import UnitPlan, UnitResult
 from simulator.screen.pixels import decode
-from simulator.timing.audit import JITTER_LIMIT_NS, LAG_LIMIT_NS, percentile
+from simulator.timing.audit import invalid_by, percentile
 from simulator.timing.clock import pause, real_ns, utc_now, wall_ns
 from simulator.web.hub import Hub
 from simulator.web.live_feed import LiveFeed
 from simulator.web.pages import answer, html, posted
 from simulator.web.place import NotHere
 
-__all__ = ["LivePage", "Pausable", "invalid_by"]
+__all__ = ["LivePage", "Pausable"]
 
 _LOOK_NS = 100 * MS
 _STATUS_NS = SECOND
@@ -323,20 +323,6 @@ class LivePage(Watcher):
         if (engine := self._engine) is not None:
             return engine.now_ns()
         return None if self._ended is None else self._ended[0] + real_ns() - self._ended[1]
-
-
-def invalid_by(late_p99_ms: float | None, lag_p99_ns: int | None) -> list[str]:
-    """What of the harness is past the limits by which a run is INVALID, as it stands.
-
-    >>> invalid_by(206.0, 20 * MS)
-    ['looks late p99 206 ms, limit 50 ms']
-    """
-    found = []
-    if late_p99_ms is not None and late_p99_ms > JITTER_LIMIT_NS / MS:
-        found.append(f"looks late p99 {late_p99_ms:.0f} ms, limit {JITTER_LIMIT_NS // MS} ms")
-    if lag_p99_ns is not None and lag_p99_ns > LAG_LIMIT_NS:
-        found.append(f"loop lag p99 {lag_p99_ns / MS:.0f} ms, limit {LAG_LIMIT_NS // MS} ms")
-    return found
 
 
 def _encode(path: Path) -> bytes:

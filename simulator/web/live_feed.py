@@ -16,12 +16,12 @@ from threading import RLock
 from typing import Any
 
 from simulator.core.types import MS, SECOND, MemoryItem, Offer, Snapshot
-from simulator.runs.flights import Flight
+from simulator.runs.flights import Flight, charged_ns
 from simulator.runs.gate import Gate, Surfacing
 from simulator.runs.records import Kind
 from simulator.timing.audit import percentile
 
-__all__ = ["BUDGET_MS", "STRIP_NS", "LiveFeed", "Shown", "charged_ns", "clip"]
+__all__ = ["BUDGET_MS", "STRIP_NS", "LiveFeed", "Shown", "clip"]
 
 STRIP_NS = 120 * SECOND
 """How far back the strip reaches."""
@@ -327,15 +327,6 @@ class LiveFeed:
             assert row is self._snapshots.popleft()
         while self._decisions and self._decisions[0][0] < before_ns:
             self._decisions.popleft()
-
-
-def charged_ns(flight: Flight, kind: Kind, ended_ns: int, timeout_ns: int | None) -> int:
-    """How long a decision counts, from its capture: a failed one no less than the timeout, as in the scores."""
-    took_ns = ended_ns - flight.started_ns
-    if kind is Kind.ERROR and timeout_ns is not None:
-        took_ns = max(took_ns, timeout_ns)
-    assert flight.snapshot is not None
-    return flight.started_ns - flight.snapshot.captured_ns + took_ns
 
 
 def _items(flight: Flight) -> tuple[MemoryItem, ...]:

@@ -9,9 +9,12 @@ import pytest
 
 from simulator.cli.speak import Voice
 from simulator.cli.watching import Spectator
-from simulator.core.types import MS
+from simulator.core.types import MS, SECOND, Snapshot
+from simulator.runs.answers import Answer
 from simulator.runs.books import Tally
+from simulator.runs.flights import Flight
 from simulator.runs.gate import Gate
+from simulator.runs.records import Kind
 
 
 def spectator(how: str = "", **tally: int) -> Any:
@@ -38,3 +41,22 @@ def test_the_line_fits_into_the_terminal_and_keeps_that_nothing_is_recorded(widt
 def test_a_narrow_terminal_cuts_the_line_rather_than_wrapping_it() -> None:
     line = spectator("last look 0.4 s ago", released=10)._drawn()
     assert (line.no_wrap, line.overflow) == (True, "ellipsis")
+
+
+def test_why_decisions_fail_is_told_while_they_do_and_each_kind_once(capsys: pytest.CaptureFixture[str]) -> None:
+    one = spectator(released=3, decisions=3, errors=3)
+    one.unit(SimpleNamespace(settings=SimpleNamespace(timeout_ns=60 * SECOND)))
+    one._latencies.clear()
+    seen: Any = Snapshot(0, 0, 0, None, None, None, None)
+    for kind in ("model_refused", "model_refused", "timeout"):
+        flight = Flight("decide", 0, 0, 0, snapshot=seen)
+        flight.answer = Answer(MS, fields={"error": {"kind": kind, "text": "no such\x1b[1m model"}})
+        one._decided(flight, Kind.ERROR, 4 * SECOND)
+    said = capsys.readouterr().err
+    assert said.count("0:00:04 LIVE a decision failed: model_refused: no such") == 1
+    assert said.count("timeout: no such") == 1
+    assert "\x1b" not in said
+    assert one._said().startswith(
+        "LIVE: 3 snapshots, 3 decisions, 0 suggestions shown, 3 errors (last: timeout); latency"
+    )
+    assert "p95 60000 ms" in one._said(), "a failed decision is charged the timeout, as in the scores"
