@@ -58,6 +58,7 @@ _FIGURES = {
 _LONG = 400  # characters of a text that the list of offers carries; the whole is in the decision
 _FAILED = (Kind.ERROR, Kind.UNPARSED)
 _NO_TRUTH = "Nothing is known of what was needed here, so nothing was classified: offers are drawn as they came."
+_NOT_YET = "The run goes on: it was not asked yet."
 _SINCE = ("What was needed was told after the run was played, in {where}: it counts here, as with `proact score "
           "--truth`; the figures that the run keeps know nothing of it.")  # fmt: skip
 
@@ -278,12 +279,14 @@ def open_unit(run: Path, key: str, *, going_on: bool = False) -> UnitView:
     context = Context(protocol, Gate.parse(gate), None)
     matcher = _matcher(scores, notes)
     found: Sequence[Told] = ()
-    judged = unit
+    judged, going_on = unit, going_on and not log.complete
     if unit.has_truth(protocol):
-        going_on = going_on and not log.complete and protocol == "stream"
-        found = explain_unit(replace(unit, log=_as_if_over(log)) if going_on else unit, context, matcher)
-        if going_on:
+        ends = going_on and protocol == "stream"  # of which windows must not be cut where the log ends
+        found = explain_unit(replace(unit, log=_as_if_over(log)) if ends else unit, context, matcher)
+        if ends:
             found, judged = _so_far(unit, found)
+        elif going_on:
+            found = [replace(t, sentences=(_NOT_YET,)) if t.verdict == "not_asked" else t for t in found]
     kept = None if scores is None or later or going_on else scores["units"].get(key, {}).get("scores")
     figures = kept or score_run([judged], protocol, gate)["scores"]
     chosen = {

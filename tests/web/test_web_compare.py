@@ -54,11 +54,28 @@ def test_two_runs_are_shown_with_figures_tables_and_ways_to_the_timeline(
     assert page.get_by_role("heading", name="B against A").count() == 1
     link = page.locator(".flips a").first
     assert "#t=" in (link.get_attribute("href") or "")
+    assert "&need=" in (link.get_attribute("href") or "")
     for scheme, size in (("light", DESKTOP), ("dark", PHONE)):
         look(page, size, scheme)
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
         axe_clean(page)
         shot(page, f"compare-{scheme}-{size[0]}")
+
+
+def test_each_run_is_held_against_the_first_by_its_letter_and_figures_grow_on_a_wall(
+    new_page: Callable[..., Any], at: str, runs: dict[str, Path], look: Look
+) -> None:
+    page = new_page(DESKTOP)
+    page.goto(at + _address(runs, "rag", "personas", "<b onclick=alert(1)>") + "&force=1&kiosk")
+    _ready(page)
+    small = page.locator("svg.figure").first.bounding_box()["width"]
+    heads = [[head.inner_text() for head in table.locator("thead th").all()][:4]
+             for table in page.locator("table").all() if "All figures" in table.inner_text()]  # fmt: skip
+    assert heads == [["metric", "A", "B", "B − A"], ["metric", "A", "C", "C − A"]]
+    assert "C is better" in page.locator("caption", has_text="All figures").nth(1).inner_text()
+    assert "snapshots never seen" in page.locator(".beside").first.inner_text()
+    look(page, (3840, 2160), "light")
+    assert page.locator("svg.figure").first.bounding_box()["width"] > 2 * small
 
 
 def test_what_must_not_be_compared_is_refused_and_can_be_forced(page: Any, at: str, runs: dict[str, Path]) -> None:

@@ -73,6 +73,26 @@ def test_a_run_that_nobody_plays_any_more_was_killed(runs: Path) -> None:
     lock.release()
 
 
+def test_what_a_killed_run_failed_at_is_not_known(runs: Path) -> None:
+    file = runs / "silent/run.json"
+    told = json.loads(file.read_text())
+    file.write_text(json.dumps(told | {"status": "running", "units": {"day": {}}}))
+    (runs / "silent/scores.json").unlink()
+    row, _ = row_of(runs / "silent")
+    assert (row["errors"], row["unparsed"]) == (None, None)
+
+
+def test_a_row_says_what_was_played_and_no_model_where_none_is_named(runs: Path) -> None:
+    file = runs / "silent/run.json"
+    told = json.loads(file.read_text())
+    told["resolved"]["day"]["model"] = {"model": None, "base_url": "http://127.0.0.1:1/v1"}
+    told["given"] = {"scenarios": ["data/day/scenario.yaml", "/data/long/way/night"]}
+    file.write_text(json.dumps(told))
+    row, _ = row_of(runs / "silent")
+    assert (row["model"], row["latency"]) == ("", "fixed:2s")
+    assert row["data"] == ["data/day", "way/night"]
+
+
 def test_a_run_is_read_again_only_when_a_file_of_it_changed(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     plain = index_data.row_of

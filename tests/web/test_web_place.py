@@ -46,6 +46,15 @@ def test_a_root_may_be_a_run_and_a_live_run_holds_its_session(tmp_path: Path) ->
     place.close()
 
 
+def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    roots = [folder(tmp_path / name / "run").parent for name in ("demo", "demo2")]
+    roots += [folder(tmp_path / name / "x" / "same").parent.parent for name in ("left", "right")]
+    folder(tmp_path / "left" / "own")
+    place = Place(roots)
+    assert [one.name for one in place.all()] == ["demo/run", "demo2/run", "left/x/same", "own", "right/x/same"]
+    place.close()
+
+
 def test_links_are_not_followed(tmp_path: Path) -> None:
     folder(tmp_path / "elsewhere" / "private")
     root = tmp_path / "root"

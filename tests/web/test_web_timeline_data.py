@@ -19,7 +19,7 @@ from simulator.web.timeline_data import open_unit
 from simulator.web.timeline_recording import read_recording
 from simulator.web.timeline_threads import threads
 from tests.logs import D, log
-from tests.replays import HOSTILE, SAID, play, record
+from tests.replays import HOSTILE, NEEDS, SAID, play, record
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +114,53 @@ def test_without_truth_offers_are_drawn_and_not_classified(tmp_path: Path) -> No
     shown = open_unit(run, "day").as_json()
     assert {(o["class"], o["mark"], o["error"]) for o in shown["offers"]} == {(None, "offer", False)}
     assert "nothing was classified" in shown["notes"][0]
+
+
+def test_what_is_told_after_the_run_counts_as_with_score_truth(tmp_path: Path) -> None:
+    from simulator.play.scoring import score_folder
+
+    day = record(tmp_path / "day", needs=())
+    run = play(day, tmp_path / "run", SAID)
+    assert open_unit(run, "day").as_json()["truth"]["known"] is False
+    record(tmp_path / "other", needs=NEEDS)
+    (day / "scenario.yaml").write_text((tmp_path / "other/scenario.yaml").read_text())
+    shown = open_unit(run, "day").as_json()
+    assert [o["mark"] for o in shown["offers"]] == ["hit", "false_alarm", "late", "wrong"]
+    scores = score_folder(run, truth=day, save=False)
+    assert shown["figures"]["F1_rt"] == scores["units"]["day"]["scores"]["F1_rt"] == pytest.approx(2 / 7)
+    assert "told after the run was played" in shown["notes"][0]
+    found = _recording(run)
+    assert found.columns is not None
+    (note,) = found.notes
+    assert "pictures and titles are as they were" in note
+
+
+def test_answers_are_in_order_and_say_when_they_are_not_dated(made: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(made / "run", tmp_path / "run"))
+    assert open_unit(run, "day").as_json()["answers"] is None  # nobody was asked
+    log = read(run / "units/day/decisions.jsonl")
+    first, second, *_ = (offer.seq for offer in log.offers())
+    said = [{"seq": second, "said": "rejected", "t_s": 29.5, "by": "sam"}, {"seq": first, "said": "accepted"}]
+    (run / "units/day/feedback.jsonl").write_text("".join(json.dumps(one) + "\n" for one in said))
+    answers = open_unit(run, "day").as_json()["answers"]
+    assert [(a["t_s"], a["said"], a["dated"]) for a in answers] == [(14, "accepted", False), (29.5, "rejected", True)]
+
+
+def test_a_run_that_goes_on_has_missed_nothing_that_is_not_over(made: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(made / "run", tmp_path / "run"))
+    whole = open_unit(run, "day").as_json()
+    file = run / "units/day/decisions.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    cut = next(i for i, line in enumerate(lines) if "Shall I translate?" in line)
+    file.write_text("".join(lines[:cut]))
+    (run / "scores.json").unlink()
+    shown = open_unit(run, "day", going_on=True).as_json()
+    assert [n["class"] for n in shown["needs"]] == ["served", "still_open", "not_played"]
+    assert not any(n["error"] for n in shown["needs"])
+    assert "interrupted" not in json.dumps(shown["needs"])
+    assert shown["offers"] == whole["offers"][:2]  # classes do not change while it goes on
+    assert shown["figures"]["R_rt"] == 1
+    assert "false_alarms_per_hour" not in shown["figures"]
 
 
 def test_moments_are_marks_of_their_own(made: Path, tmp_path: Path) -> None:
