@@ -13,7 +13,7 @@ from scorers.statistics.clusters import Clusters
 from scorers.statistics.spread import Quantile
 from simulator.core.rng import block, block_below
 
-__all__ = ["RESAMPLES", "Figures", "drawn", "flips", "leave_one_out", "tables", "weighed"]
+__all__ = ["RESAMPLES", "Figures", "drawn", "flips", "least_p", "leave_one_out", "tables", "weighed"]
 
 RESAMPLES = 10_000
 _EXACT = 13
@@ -63,6 +63,15 @@ def flips(n: int, seed: int, b: int = RESAMPLES) -> tuple[Floats, bool]:
     words = -(-n // 64)
     bits = np.unpackbits(block(b * words, seed, "flip", n).astype(">u8").view(np.uint8))
     return bits.reshape(b, words * 64)[:, :n].astype(np.float64), False
+
+
+def least_p(n: int, b: int = RESAMPLES) -> float:
+    """The smallest p that swapping n clusters can give: two of all ways, or what b random ones can tell.
+
+    >>> least_p(8) == 2 / 256
+    True
+    """
+    return 2 / 2**n if n <= _EXACT else 1 / (1 + b)
 
 
 def tables(clusters: Clusters, *sides: Sequence[Pooled]) -> list[tuple[list[Floats], list[Pooled]]]:

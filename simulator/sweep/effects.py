@@ -3,11 +3,14 @@
 Cells are paired that differ in this axis alone, units of the same session and seed in them. The gain is the mean over
 the pairs of cells of the difference between their figures, so that an agent that talks much weighs no more than one
 that talks little. A session is drawn and swapped with all its seeds and cells as one.
+
+Where a study has several data sets, each has effects of its own: a mean over recorded and made-up people, or over two
+recipes, speaks of nobody. Twins, sets of the same recordings, are taken together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +41,8 @@ class Effect:
 
     Attributes:
         first: the mean figure of the baseline over the paired cells; ``second`` that of the value.
+        data: the data set that it is of, twins joined by `` + ``; None where the study has only one, or twins alone,
+            and of the axis ``data`` itself.
         gain: second - first, in the unit of the metric; None with a ``reason``.
         n: sessions (of many users: users) that were paired; ``n_cells``: pairs of cells.
         adjusted: p by Holm over all effects on the same metric.
@@ -56,6 +61,7 @@ class Effect:
     n: int
     n_cells: int
     reason: str | None = None
+    data: str | None = None
 
     def told(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -64,6 +70,7 @@ class Effect:
             "axis": self.axis, "value": self.value, "against": self.against, "metric": self.metric,
             "gain": self.gain, "low": ends[0], "high": ends[1], "p": self.p, "adjusted": self.adjusted, "n": self.n,
             "n_cells": self.n_cells, "first": self.first, "second": self.second, "reason": self.reason,
+            "data": self.data,
         }  # fmt: skip
         if isinstance(self.interval, str) and self.reason is None:
             said["no_interval"] = self.interval
@@ -93,6 +100,7 @@ def effects(results: Results, grouped: Sequence[Group], metrics: Sequence[str]) 
     """
     wanted = [m for m in metrics if m not in OF_THE_TRUTH]
     found: list[Effect] = []
+    sets = _twins(results.cells)
     for axis, values in results.study.axes.items():
         used = [v for v in values if v != NOTHING and any(cell.values.get(axis) == v for cell in results.cells)]
         if len(used) < 2:
@@ -100,16 +108,33 @@ def effects(results: Results, grouped: Sequence[Group], metrics: Sequence[str]) 
         against = results.study.baseline.get(axis, used[0])
         for value in used:
             if value != against:
-                found += _effect(results, grouped, wanted, axis, value, against)
+                for names in [()] if axis == DATA else sets:
+                    some = [c for c in results.cells if not names or c.data in names]
+                    if names and len(sets) > 1 and not any(c.values.get(axis) == value for c in some):
+                        continue
+                    said = " + ".join(names) if names and len(sets) > 1 else None
+                    of = _effect(some, results.like, grouped, wanted, axis, value, against)
+                    found += [replace(e, data=said) for e in of]
     adjusted: dict[str, float] = {}
     for metric in wanted:
         adjusted |= holm({str(n): e.p for n, e in enumerate(found) if e.metric == metric and e.p is not None})
     return [replace(e, adjusted=adjusted.get(str(n))) for n, e in enumerate(found)]
 
 
-def _effect(results: Results, grouped: Sequence[Group], metrics: Sequence[str], axis: str, value: str,
-            against: str) -> list[Effect]:  # fmt: skip
-    paired, why = _cells(results, grouped, axis, value, against)
+def _twins(cells: Sequence[CellRuns]) -> list[tuple[str, ...]]:
+    """The names of data sets, those of the same recordings together, in the order of the study."""
+    of: dict[str, set[str]] = {}
+    for cell in cells:
+        of.setdefault(cell.data, set()).update(unit.recording for unit in cell.units)
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name, recordings in of.items():
+        found.setdefault(tuple(sorted(recordings)) or (name,), []).append(name)
+    return [tuple(names) for names in found.values()]
+
+
+def _effect(cells: Sequence[CellRuns], likes: Mapping[str, Pooled], grouped: Sequence[Group], metrics: Sequence[str],
+            axis: str, value: str, against: str) -> list[Effect]:  # fmt: skip
+    paired, why = _cells(cells, grouped, axis, value, against)
 
     def none(metric: str, reason: str, n: int = 0) -> Effect:
         return Effect(axis, value, against, metric, None, None, None, reason, None, None, n, 0, reason)
@@ -120,7 +145,7 @@ def _effect(results: Results, grouped: Sequence[Group], metrics: Sequence[str], 
     made: dict[str, Effect] = {}
     blocks: dict[str, list[_Block]] = {}
     for metric in metrics:
-        if (like := results.like.get(metric)) is None:
+        if (like := likes.get(metric)) is None:
             made[metric] = none(metric, "not a function of sums over sessions")
         else:
             blocks[metric] = _blocks(like, paired, clusters)
@@ -143,12 +168,13 @@ def _of(d: Difference, axis: str, value: str, against: str, n: int, n_cells: int
     return Effect(axis, value, against, d.metric, first, second, gain, interval, d.p, None, n, n_cells, reason)
 
 
-def _cells(results: Results, grouped: Sequence[Group], axis: str, value: str, against: str) -> tuple[list[_Pair], str]:
+def _cells(cells: Sequence[CellRuns], grouped: Sequence[Group], axis: str, value: str,
+           against: str) -> tuple[list[_Pair], str]:  # fmt: skip
     """The cells that differ in the axis alone, with the units that both have; or why there are none."""
     group_of = {cell.id: n for n, group in enumerate(grouped) for cell in group.cells}
-    bases = {_others(cell, axis): cell for cell in results.cells if cell.values.get(axis) == against}
+    bases = {_others(cell, axis): cell for cell in cells if cell.values.get(axis) == against}
     found, why = [], f"no cell with {axis} {value} has one that differs from it only in being {against}"
-    for cell in results.cells:
+    for cell in cells:
         if cell.values.get(axis) != value or (base := bases.get(_others(cell, axis))) is None:
             continue
         if base.id not in group_of or cell.id not in group_of:

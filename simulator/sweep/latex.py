@@ -1,8 +1,9 @@
 r"""The table of a summary for a paper: booktabs, best bold, second underlined, ± interval, n.
 
-``document`` gives a file that compiles as it is; the ``table`` in it is what one copies into a paper, with
-``\usepackage{booktabs}``. Nothing from a study is a command there: every character that LaTeX would act upon is
-escaped, and those beyond ASCII that pdfLaTeX may not have are written as what they are like, or as their number.
+``document`` gives a file that compiles as it is; the ``table`` in it, which breaks over pages, is what one copies into
+a paper, with ``\usepackage{booktabs,longtable}``. Nothing from a study is a command there: every character that LaTeX
+would act upon is escaped, and those beyond ASCII that pdfLaTeX may not have are written as what they are like, or as
+their number.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from simulator.sweep.tables import failed, headline, number, varying
+from simulator.sweep.tables import daggers, failed, headline, number, varying
 
 __all__ = ["document", "escaped", "table"]
 
@@ -20,6 +21,7 @@ _HEAD = r"""\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage{booktabs}
+\usepackage{longtable}
 \usepackage[landscape,margin=15mm]{geometry}
 \pagestyle{empty}
 \begin{document}
@@ -96,21 +98,26 @@ def table(summary: Told, most: int = 5) -> str:
     prices = [c for c in _PRICES if any(cell[c] is not None for cell in summary["cells"])]
     columns = "l" * len(axes) + "r" * (len(metrics) + len(prices) + 3)
     head = [*map(escaped, axes), *map(_head, metrics), "p95 (ms)", *prices, r"$n$", "errors"]
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_caption(summary)}}}", rf"\begin{{tabular}}{{{columns}}}",
-             r"\toprule", _row(head), r"\midrule"]  # fmt: skip
+    headed = [r"\toprule", _row(head), r"\midrule"]
+    lines = [rf"\begin{{longtable}}{{{columns}}}", rf"\caption{{{_caption(summary)}}}\\", *headed, r"\endfirsthead",
+             *headed, r"\endhead", r"\bottomrule", r"\endlastfoot"]  # fmt: skip
     before: object = None
-    for cell in summary["cells"]:
-        if before is not None and cell["group"] != before:
+    for n, cell in enumerate(_by_group(summary["cells"])):
+        if n and cell["group"] != before:
             lines.append(r"\midrule")  # figures above it and below must not be compared
-        before = cell["group"] if cell["group"] is not None else before
+        before = cell["group"]
         bad, of = failed(cell)
-        shown = [_figure(cell["metrics"][m["name"]]) for m in metrics]
+        shown = [_figure(cell["metrics"][m["name"]], ceiling=cell["sees_truth"]) for m in metrics]
         row = [*(escaped(cell["values"].get(a, "")) for a in axes), *shown,
                escaped(number(cell["latency_ms"]["p95"])) + ("$^{*}$" if cell["marked"] else ""),
                *(_price(cell, price) for price in prices), str(cell["n_sessions"]), f"{bad}/{of}"]  # fmt: skip
         lines.append(_row(row))
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, r"\end{longtable}"]) + "\n"
+
+
+def _by_group(cells: Sequence[Told]) -> list[Told]:
+    """Those of a group together; those of none last."""
+    return sorted(cells, key=lambda c: (c["group"] is None, c["group"] or 0))
 
 
 def _price(cell: Told, name: str) -> str:
@@ -130,10 +137,12 @@ def _head(metric: Told) -> str:
     return escaped(metric["name"]) + unit + way
 
 
-def _figure(figure: Told) -> str:
+def _figure(figure: Told, *, ceiling: bool = False) -> str:
     if figure["value"] is None:
         return _NONE
     text = _number(number(figure["value"]))
+    if ceiling:
+        text = rf"\textit{{{text}}}"
     if figure["best"]:
         text = rf"\textbf{{{text}}}"
     elif figure["rank"] == 2:
@@ -159,11 +168,14 @@ def _ends(figure: Told) -> str:
 
 def _caption(summary: Told) -> str:
     marked = any(cell["marked"] for cell in summary["cells"])
+    ceiling = any(cell["sees_truth"] for cell in summary["cells"])
+    like = f", {_DAGGER} not significantly worse than the best (paired by session, Holm, 5\\,\\%)" * daggers(summary)
     few = any(f.get("few") for cell in summary["cells"] for f in cell["metrics"].values())
     return (
-        f"{escaped(summary['study']['name'])}. \\textbf{{Best}}, \\underline{{second}}, {_DAGGER} not significantly "
-        "worse than the best (paired by session, Holm, 5\\,\\%). $\\pm$: 95\\,\\% interval, bootstrap over sessions"
+        f"{escaped(summary['study']['name'])}. \\textbf{{Best}}, \\underline{{second}}{like}. "
+        "$\\pm$: 95\\,\\% interval, bootstrap over sessions"
         + (" (too narrow over fewer than 6)" if few else "")
         + ". $n$: sessions; errors: decisions that failed or could not be read, of all."
+        + (" \\textit{Slanted}: was given the truth, a ceiling without rank." if ceiling else "")
         + (" $^{*}$: measured beside other units." if marked else "")
     )

@@ -3,6 +3,10 @@
 Every cell of a group is tested against the best of it, paired over the sessions of both, with Holm's adjustment over
 the cells of that metric. The best is chosen by looking at the same figures: that makes it look a little better than it
 is, so a cell close to significance is not to be written off.
+
+Where sessions are so few, and comparisons so many, that no p could get below 5 %, nobody is told to be like the best:
+all would be, whatever they did. A cell that is given the truth is a ceiling: it has no rank, and nobody is held
+against it.
 """
 
 from __future__ import annotations
@@ -17,11 +21,15 @@ from scorers.headlines import OF_THE_TRUTH
 from scorers.statistics.clusters import ENOUGH, Clusters
 from scorers.statistics.paired import differences
 from scorers.statistics.power import ALPHA
+from scorers.statistics.resampling import least_p
 from scorers.statistics.significance import holm
 from simulator.sweep.pooling import Figure, Rows, both, pairs
 from simulator.sweep.reading import CellRuns, Results
 
-__all__ = ["Group", "Standing", "groups", "rank"]
+__all__ = ["HOPELESS", "Group", "Standing", "groups", "rank"]
+
+HOPELESS = "no difference could be shown"
+"""How the reason ends where no p could get below 5 %, whatever the figures are."""
 
 _TIE = 1e-9
 """Figures closer than this share of the greater one are one."""
@@ -32,9 +40,9 @@ class Standing:
     """How a cell stands in its group by one metric.
 
     Attributes:
-        rank: 1 is best; equals share a rank. None where it has no figure or the metric has no better.
-        like_best: not significantly worse than the best; None where that cannot be tested.
-        p: adjusted by Holm; None of the best itself, or with ``no_test`` as the reason.
+        rank: 1 is best; equals share a rank. None where it has no figure, sees the truth, or the metric has no better.
+        like_best: not significantly worse than the best; None where nobody can tell; ``no_test`` says why.
+        p: adjusted by Holm; None of the best itself, or where there is no test.
     """
 
     rank: int | None = None
@@ -89,11 +97,11 @@ def rules(cell: CellRuns) -> tuple[str, ...]:
 def groups(cells: Sequence[CellRuns]) -> list[Group]:
     """Cells that may be ranked together, in the order of the study.
 
-    Cells without a scored run, and those with a run that is INVALID, are in none.
+    Cells without a scored run, those with a run that is INVALID, and those of nothing but errors are in none.
     """
     found: list[Group] = []
     for cell in cells:
-        if not cell.runs or any(run.invalid for run in cell.runs):
+        if not cell.runs or cell.only_errors or any(run.invalid for run in cell.runs):
             continue
         of = rules(cell)
         if not any(group.rules == of and group.takes(cell) for group in found):
@@ -117,16 +125,17 @@ def rank(results: Results, group: Group, figures: Mapping[str, Mapping[str, Figu
     """
     made: dict[tuple[str, str], Standing] = {}
     tests: dict[str, list[str]] = {}
+    ranked = [cell for cell in group.cells if not cell.sees_truth]
     for metric, direction in directions.items():
-        values = {c.id: v for c in group.cells if (v := figures[c.id][metric].value) is not None}
+        values = {c.id: v for c in ranked if (v := figures[c.id][metric].value) is not None}
         if direction not in ("up", "down") or metric in OF_THE_TRUTH or not values:
             continue
         ranks = _ranks(values, 1 if direction == "up" else -1)
         made |= {(i, metric): Standing(r, r == 1, True if r == 1 else None) for i, r in ranks.items()}
         tests.setdefault(next(i for i, r in ranks.items() if r == 1), []).append(metric)
-    by_id = {cell.id: cell for cell in group.cells}
+    by_id = {cell.id: cell for cell in ranked}
     for best, metrics in tests.items():
-        made |= _against(results, by_id[best], [c for c in group.cells if c.id != best], metrics, made)
+        made |= _against(results, by_id[best], [c for c in ranked if c.id != best], metrics, made)
     return made
 
 
@@ -144,6 +153,8 @@ def _ranks(values: Mapping[str, float], sign: int) -> dict[str, int]:
 def _against(results: Results, best: CellRuns, others: Sequence[CellRuns], metrics: Sequence[str],
              standing: Mapping[tuple[str, str], Standing]) -> dict[tuple[str, str], Standing]:  # fmt: skip
     p: dict[str, dict[str, float]] = {metric: {} for metric in metrics}
+    least: dict[str, dict[str, float]] = {metric: {} for metric in metrics}
+    n_of: dict[tuple[str, str], str] = {}
     why: dict[tuple[str, str], str] = {}
     for cell in others:
         ranked = [m for m in metrics if (cell.id, m) in standing]
@@ -160,13 +171,19 @@ def _against(results: Results, best: CellRuns, others: Sequence[CellRuns], metri
                     why[cell.id, d.metric] = d.no_test or "no test"
                 else:
                     p[d.metric][cell.id] = d.p
+                    least[d.metric][cell.id] = least_p(len(clusters))
+                    n_of[cell.id, d.metric] = f"{len(clusters)} {clusters.unit}s"
     found: dict[tuple[str, str], Standing] = {}
     for metric in metrics:
-        adjusted = holm(p[metric])
+        adjusted, at_least = holm(p[metric]), holm(least[metric])
         for cell in others:
             if (old := standing.get((cell.id, metric))) is None:
                 continue
-            if (value := adjusted.get(cell.id)) is not None:
+            value = adjusted.get(cell.id)
+            if value is not None and at_least[cell.id] >= ALPHA:
+                said = f"{n_of[cell.id, metric]} and {len(adjusted)} comparisons: {HOPELESS}"
+                found[cell.id, metric] = Standing(old.rank, old.best, True if old.best else None, value, said)
+            elif value is not None:
                 found[cell.id, metric] = Standing(old.rank, old.best, old.best or value >= ALPHA, value)
             else:
                 like = True if old.best else None

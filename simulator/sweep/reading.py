@@ -26,6 +26,7 @@ from simulator.play.kept import FILE as SCORES
 from simulator.play.kept import own_scores
 from simulator.runs.folder import read_run
 from simulator.runs.runlog import no_collection
+from simulator.session.describe_corpus import SYNTHETIC
 from simulator.sweep.gates import parse
 from simulator.sweep.sharing import helpers
 
@@ -106,6 +107,7 @@ class UnitFacts:
     Attributes:
         cluster: person, recording and name, for ``Clusters.group``.
         dataset: SHA-256 of what was played; ``truth`` likewise of what is true of it at this period.
+        synthetic: its user is made up.
     """
 
     key: str
@@ -114,6 +116,7 @@ class UnitFacts:
     dataset: str
     truth: str
     period_ns: int
+    synthetic: bool = False
 
     @property
     def recording(self) -> str:
@@ -197,6 +200,23 @@ class CellRuns:
     def erred(self) -> int:
         """Units that could not be played, or not to their end."""
         return sum(run.erred for run in self.runs)
+
+    @property
+    def only_errors(self) -> bool:
+        """Whether every decision failed or could not be read: its figures are those of no agent."""
+        counts = self.counts
+        bad = counts.get("error", 0) + counts.get("unparsed", 0)
+        return bad > 0 and bad >= counts.get("decisions", 0)
+
+    @property
+    def sees_truth(self) -> bool:
+        """Whether its agent or memory was given the truth: a ceiling."""
+        return any(run.facts["sees_truth"] for run in self.runs)
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether some of its users are made up."""
+        return any(unit.synthetic for unit in self.units)
 
     @property
     def missing(self) -> int:
@@ -361,7 +381,7 @@ class _Loaded:
             parts = scored.get("parts", {})
             facts = UnitFacts(
                 key, run.seed, cluster_of(key, header), str(header.get("dataset")), str(header.get("truth")),
-                int(header.get("period_ns") or 0),
+                int(header.get("period_ns") or 0), str(header.get("user")).startswith(SYNTHETIC),
             )  # fmt: skip
             if scored["counts"].get("not_played") or told["units"].get(key, {}).get("error") is not None:
                 continue  # it erred: as far as it came, it is no session like those of other cells

@@ -21,7 +21,7 @@ from simulator.sweep.effects import effects
 from simulator.sweep.gains import gains
 from simulator.sweep.gates import Failure, Gate, check_cells
 from simulator.sweep.pooling import Figure, figures
-from simulator.sweep.ranking import Group, Standing, groups, rank
+from simulator.sweep.ranking import HOPELESS, Group, Standing, groups, rank
 from simulator.sweep.reading import COST, USAGE, CellRuns, Results, read
 
 __all__ = ["FILE", "SCHEMA", "Summarised", "summarise", "summary_of"]
@@ -152,7 +152,8 @@ def _cell(results: Results, cell: CellRuns, found: Mapping[str, Figure], standin
         "counts": cell.counts,
         "protocol": cell.told("protocol") or None,
         "latency_source": cell.told("latency_source") or None,
-        "sees_truth": any(run.facts["sees_truth"] for run in cell.runs),
+        "sees_truth": cell.sees_truth,
+        "synthetic": cell.synthetic,
         "marked": cell.marked,
         "invalid": [reason for run in cell.runs for reason in run.invalid],
         "metrics": {m: _figure(found[m], standing.get((cell.id, m), Standing())) for m in results.metrics},
@@ -245,8 +246,11 @@ def _caveats(results: Results, grouped: Sequence[Group], standing: Mapping[tuple
     if len(grouped) > 1:
         said.append(f"cells of {len(grouped)} groups are ranked apart, since figures across them must not be compared: "
                     + "; ".join(_told(group) for group in grouped))  # fmt: skip
-    if seeing := [c.name for c in cells if any(run.facts["sees_truth"] for run in c.runs)]:
-        said.append(f"the agent or its memory was given the truth in {_names(seeing)}")
+    if seeing := [c.name for c in cells if c.sees_truth]:
+        said.append(f"the agent or its memory was given the truth in {_names(seeing)}: a ceiling, which is not ranked")
+    said += _synthetic(cells)
+    if failed := [c.name for c in cells if c.only_errors]:
+        said.append(f"every decision failed or could not be read, so that nothing is ranked: {_names(failed)}")
     if invalid := [c.name for c in cells if any(run.invalid for run in c.runs)]:
         said.append(f"INVALID, and not ranked: {_names(invalid)}")
     if marked := [c.name for c in cells if c.marked]:
@@ -254,16 +258,30 @@ def _caveats(results: Results, grouped: Sequence[Group], standing: Mapping[tuple
     if sources := [c for c in cells if c.told("latency_source") == "modelled"]:
         said.append("latencies are modelled, not measured" + ("" if len(sources) == len(cells) else
                     f", in {_names([c.name for c in sources])}"))  # fmt: skip
+    if any(len(c.runs) > 1 for c in cells):
+        said.append("percentiles of latency over several seeds are read from steps of 1 %: up to 0.5 % off")
     counts = [Clusters.group([u.cluster for u in c.units]) for c in cells if c.units]
     if counts and min(len(c) for c in counts) < ENOUGH:
         least = min(counts, key=len)
         said.append(f"{len(least)} {least.unit}{'' if len(least) == 1 else 's'} in some cells: a test needs {ENOUGH}, "
                     "and intervals over fewer are too narrow")  # fmt: skip
+    hopeless = dict.fromkeys(s.no_test for s in standing.values() if s.no_test and s.no_test.endswith(HOPELESS))
+    said += [f"{reason}, whatever the figures are: no cell of those is marked as like the best" for reason in hopeless]
     if counts and all(c.unit == "session" for c in counts):
         n_users = max(c.n_users for c in counts)
         if n_users < ENOUGH:
             said.append(f"intervals and tests speak for {'this user' if n_users == 1 else f'these {n_users} users'}")
     return said
+
+
+def _synthetic(cells: Sequence[CellRuns]) -> list[str]:
+    """Data that is made up is called so, and is not reported beside what was recorded without a word."""
+    made = dict.fromkeys(c.data for c in cells if c.synthetic)
+    others = [d for d in dict.fromkeys(c.data for c in cells if c.units) if d not in made]
+    if not made:
+        return []
+    beside = f"; beside figures of {_names(others)} only with this word" if others else ""
+    return [f"synthetic data, of people made up from a recipe, no evidence about people: {_names(list(made))}{beside}"]
 
 
 def _told(group: Group) -> str:

@@ -13,8 +13,8 @@ Told = Mapping[str, Any]
 LIKE = "†"
 NONE = "–"
 _ABREAST, _P95 = 5, "scheduled_latency@p95"
-_OF_EFFECTS = ("axis", "value", "against", "metric", "first", "second", "gain", "low", "high", "p", "adjusted", "n",
-               "n_cells", "reason")  # fmt: skip
+_OF_EFFECTS = ("data", "axis", "value", "against", "metric", "first", "second", "gain", "low", "high", "p", "adjusted",
+               "n", "n_cells", "reason")  # fmt: skip
 _OF_METRIC = ("value", "low", "high", "n", "n_events", "rank", "like_best", "p_best", "reason")
 
 
@@ -136,7 +136,8 @@ def _table(summary: Told, axes: Sequence[str], metrics: Sequence[Told]) -> list[
         p95 = number(cell["latency_ms"]["p95"]) + mark
         p95 += f" {cell['latency_source']}" if sources and cell["latency_source"] else ""
         tokens, cost = _tokens(cell), cell["cost"]
-        row = [*(_md(cell["values"].get(a, "")) for a in axes), *(_figure(cell["metrics"][m["name"]]) for m in metrics),
+        row = [*(_md(cell["values"].get(a, "")) for a in axes),
+               *(_figure(cell["metrics"][m["name"]], ceiling=cell["sees_truth"]) for m in metrics),
                p95, NONE if tokens is None else str(tokens), NONE if cost is None else f"{cost:.4g}",
                str(cell["n_sessions"]), units(cell), f"{bad} / {of}"]  # fmt: skip
         lines.append("| " + " | ".join(row) + " |")
@@ -147,8 +148,10 @@ def _way(metric: Told) -> str:
     return {"up": " ↑", "down": " ↓"}.get(metric["direction"], "")
 
 
-def _figure(figure: Told) -> str:
+def _figure(figure: Told, *, ceiling: bool = False) -> str:
     text = number(figure["value"])
+    if ceiling and figure["value"] is not None:
+        text = f"*{text}*"
     if figure["best"]:
         text = f"**{text}**"
     elif figure["rank"] == 2:
@@ -161,12 +164,21 @@ def _figure(figure: Told) -> str:
 def legend(summary: Told) -> list[str]:
     """What the marks mean."""
     marked = any(cell["marked"] for cell in summary["cells"])
+    like = f", {LIKE} not significantly worse than the best (paired by session, Holm, 5 %)" * daggers(summary)
     said = [
-        f"**Best**, <ins>second</ins>, {LIKE} not significantly worse than the best (paired by session, Holm, 5 %). "
+        f"**Best**, <ins>second</ins>{like}. "
         "[low, high]: 95 % interval (bootstrap over sessions). "
         f"n: sessions. errors: decisions that failed or could not be read, of all. {NONE}: unknown."
     ]
+    ceiling = any(cell["sees_truth"] for cell in summary["cells"])
+    said += ["*Slanted*: was given the truth, a ceiling; it has no rank, and nothing is held against it."] * ceiling
     return said + ["\\* measured beside other units."] * marked
+
+
+def daggers(summary: Told) -> bool:
+    """Whether any figure is marked as not significantly worse than the best."""
+    figures = [cell["metrics"][m["name"]] for cell in summary["cells"] for m in summary["metrics"]]
+    return any(f["like_best"] and not f["best"] for f in figures)
 
 
 def _gaps(summary: Told, axes: Sequence[str]) -> list[str]:
@@ -195,16 +207,18 @@ def _effects(summary: Told) -> list[str]:
     shown = [e for e in summary["effects"] if e["gain"] is not None]
     if not shown:
         return []
+    by_data = any(e["data"] for e in shown)
     lines = ["## What a value is worth", "",
-             "Mean gain over the cells that differ in this axis alone, over the same sessions and seeds.", "",
-             "| axis | value | instead of | metric | gain | 95 % interval | p | n | cells |",
-             "|---|---|---|---|---:|---:|---:|---:|---:|"]  # fmt: skip
+             "Mean gain over the cells that differ in this axis alone, over the same sessions and seeds"
+             + ("; each data set has gains of its own." if by_data else "."), "",
+             "| data " * by_data + "| axis | value | instead of | metric | gain | 95 % interval | p | n | cells |",
+             "|---" * by_data + "|---|---|---|---|---:|---:|---:|---:|---:|"]  # fmt: skip
     for e in shown:
         ends = NONE if e["low"] is None else f"[{number(e['low'])}, {number(e['high'])}]"
         p = NONE if e["adjusted"] is None else f"{e['adjusted']:.3f}"
         cells = [_md(e["axis"]), _md(e["value"]), _md(e["against"]), _md(e["metric"]), number(e["gain"]), ends, p,
                  str(e["n"]), str(e["n_cells"])]  # fmt: skip
-        lines.append("| " + " | ".join(cells) + " |")
+        lines.append("| " + " | ".join([_md(e["data"] or "all")] * by_data + cells) + " |")
     return [
         *lines,
         "",
@@ -215,14 +229,15 @@ def _effects(summary: Told) -> list[str]:
 
 def _without(summary: Told) -> Iterator[str]:
     """Why effects are missing, once each reason."""
-    reasons = dict.fromkeys((e["axis"], e["value"], e["reason"]) for e in summary["effects"] if e["gain"] is None)
-    if reasons:
+    names: dict[tuple[str, ...], list[str]] = {}
+    for e in summary["effects"]:
+        if e["gain"] is None:
+            names.setdefault((e["data"] or "", e["axis"], e["value"], e["reason"]), []).append(e["metric"])
+    if names:
         yield ""
-    for axis, value, reason in reasons:
-        names = [
-            e["metric"] for e in summary["effects"] if (e["axis"], e["value"], e["reason"]) == (axis, value, reason)
-        ]
-        yield f"* No effect of {_md(axis)} {_md(value)} on {_md(', '.join(names))}: {_md(reason)}"
+    for (data, axis, value, reason), metrics in names.items():
+        of = f" in {_md(data)}" if data else ""
+        yield f"* No effect of {_md(axis)} {_md(value)} on {_md(', '.join(metrics))}{of}: {_md(reason)}"
 
 
 _SPECIAL = frozenset("\\`*_{}[]<>()#+!|~&$^")

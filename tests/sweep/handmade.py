@@ -22,7 +22,7 @@ SLOT = 20
 @dataclass(frozen=True)
 class S:
     """A session: ``needs`` of which the first ``hits`` are served after ``delay`` s; ``vain`` false alarms; failed
-    decisions; tokens of each decision.
+    decisions; tokens of each decision; ``quiet`` decisions to say nothing.
     """
 
     hits: int = 0
@@ -31,6 +31,7 @@ class S:
     delay: float = 2
     errors: int = 0
     tokens: int = 0
+    quiet: int = 8
     data: str = "d"
     user: str = ""
 
@@ -40,7 +41,7 @@ class S:
         said = [D(SLOT * n, SLOT * n + self.delay, ["Debug"], **more) for n in range(self.hits)]
         said += [D(SLOT * n + 12, SLOT * n + 13, ["Debug"], **more) for n in range(self.vain)]
         said += [D(SLOT * n + 14, SLOT * n + 15, kind=Kind.ERROR, **more) for n in range(self.errors)]
-        said += [D(SLOT * n + 18, SLOT * n + 18.5) for n in range(8)]
+        said += [D(SLOT * n + 18, SLOT * n + 18.5) for n in range(self.quiet)]
         windows = [need(f"n{n}", SLOT * n, SLOT * n + 10) for n in range(self.needs)]
         of = truth(SLOT * 8, windows)
         person = self.user or f"u-{key}"

@@ -28,7 +28,7 @@ COMMANDS = {
 OF_TABLES = COMMANDS | {
     "documentclass", "usepackage", "pagestyle", "begin", "end", "footnotesize", "centering", "caption", "toprule",
     "midrule", "bottomrule", "textbf", "underline", "dagger", "scriptsize", "uparrow", "downarrow", "medskip", ",",
-    "\\",
+    "\\", "endfirsthead", "endhead", "endlastfoot", "textit",
 }  # fmt: skip
 
 
@@ -90,11 +90,11 @@ def test_the_document_is_one_that_latex_reads(folder: Path, summary: dict[str, A
     text = (folder / "summary.tex").read_text()
     body = text.partition("\\begin{document}")[2]
     parsed(body.replace(" & ", " "), OF_TABLES)
-    rows = re.search(r"\\midrule\n(.*)\\bottomrule", body, re.DOTALL)
+    rows = re.search(r"\\endlastfoot\n(.*)\\end\{longtable\}", body, re.DOTALL)
     assert rows is not None
     lines = [line for line in rows[1].splitlines() if line != r"\midrule"]
     assert len(lines) == len(summary["cells"])
-    columns = re.search(r"\\begin\{tabular\}\{(l+r+)\}", body)
+    columns = re.search(r"\\begin\{longtable\}\{(l+r+)\}", body)
     assert columns is not None
     for line in lines:
         assert line.endswith(r" \\")
