@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.util
 import inspect
 import math
-import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,12 +20,12 @@ from types import MappingProxyType, ModuleType
 from typing import Any, Generic, TypeVar
 
 from simulator.core.errors import ProactError, UsageError, nearest, quote
+from simulator.core.user_files import load
 
 __all__ = ["Registry", "Spec", "model_wanted", "parse_spec", "signature", "typed"]
 
 T = TypeVar("T")
 _NO_ALIASES: Mapping[str, str] = MappingProxyType({})
-_USERS: dict[tuple[Path, int, int], ModuleType] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,22 +305,13 @@ class Registry(Generic[T]):
         return any(isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef) and n.name == self.method for n in node.body)
 
     def _module(self, name: str, path: Path) -> ModuleType:
-        """A user's file as a module; run once, and again only when it has changed."""
-        stat = path.stat()
-        known = (path.resolve(), stat.st_mtime_ns, stat.st_size)
-        if known in _USERS:
-            return _USERS[known]
-        module_name = f"proact_user_{path.stem}"
-        spec = importlib.util.spec_from_file_location(module_name, path)
-        if spec is None or spec.loader is None:
-            raise UsageError(f"{self.kind} {quote(name)}: {quote(path)} is not a Python file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[module_name] = module
+        """A user's file as a module."""
         try:
-            spec.loader.exec_module(module)
+            module = load(path)
         except (Exception, SystemExit) as error:  # any error of a file of the user's is theirs, said in one line
             raise UsageError(f"{self.kind} {quote(name)}: {_fault(error, path)}") from error
-        _USERS[known] = module
+        if module is None:
+            raise UsageError(f"{self.kind} {quote(name)}: {quote(path)} is not a Python file")
         return module
 
     def _from_file(self, name: str) -> Callable[..., T]:

@@ -18,6 +18,7 @@ from memory.embedders.aside import embedded
 from simulator.core.errors import UsageError, quote
 from simulator.core.registry import Registry, Spec, model_wanted, parse_spec, signature, typed
 from simulator.core.traits import declares, trait
+from simulator.core.user_files import code_of
 
 __all__ = ["Maker", "Making", "Named", "agent_maker", "memory_maker", "with_params"]
 
@@ -65,7 +66,8 @@ class Maker:
     Attributes:
         text: for the log's header.
         name: short, for folders and tables.
-        code: SHA-256 of the file that its class lies in, None for ours: a run of changed code is another run.
+        code: SHA-256 of the file that its class lies in and of what that imports from beside it (see ``code_of``), None
+            for ours: a run of changed code is another run.
         sees_truth: its class declares that it is to be given the truth.
         wants_model: the run's model is to be given to it, see ``core.registry.model_wanted``.
         facts: what its class says of itself for the log's header (``header_facts``); None where it says nothing.
@@ -168,4 +170,4 @@ def _code(cls: Any) -> str | None:
     except TypeError:  # made in C, or an instance: nothing to read
         return None
     ours = any(file.resolve().is_relative_to(_HOUSE / room) for room in ("agents", "memory"))
-    return None if ours or not file.is_file() else sha256(file.read_bytes()).hexdigest()
+    return None if ours else code_of(file)

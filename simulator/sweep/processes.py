@@ -14,6 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import IO, Any
 
 from simulator.core.errors import ProactError
+from simulator.core.user_files import path_without
 from simulator.sweep.engines import PLAY, Ended, drive
 from simulator.sweep.messages import receive, send
 from simulator.sweep.types import Cell, Done, Stop, Task
@@ -57,8 +58,9 @@ class _Worker:
     def __init__(self, play: str, heard: SimpleQueue[tuple[_Worker, Any]]) -> None:
         self.task: Task | None = None
         self.is_ready = False
+        places = [place or os.getcwd() for place in path_without(sys.path)]
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _BEGIN, json.dumps([path or os.getcwd() for path in sys.path]), play],
+            [sys.executable, "-P", "-c", _BEGIN, json.dumps(places), play],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             process_group=0 if os.name == "posix" else None,
         )  # fmt: skip
