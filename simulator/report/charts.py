@@ -58,8 +58,12 @@ class Cell:
     note: str = ""
 
 
-def forest(changes: Sequence[Change], label: str, *, first: str = "A", second: str = "B") -> Canvas:
-    """Differences with their intervals, each on a scale of its own, turned so that better lies to the right."""
+def forest(
+    changes: Sequence[Change], label: str, *, first: str = "A", second: str = "B", one_scale: bool = False
+) -> Canvas:
+    """Differences with their intervals, turned so that better lies to the right: each on a scale of its own, since they
+    have units of their own, or with ``one_scale`` all on one, where they are of one metric.
+    """
     row, top, left, right, width = 24.0, 30.0, 250.0, 590.0, 860.0
     canvas = Canvas(width, top + row * len(changes) + 26, label)
     middle = (left + right) / 2
@@ -67,6 +71,7 @@ def forest(changes: Sequence[Change], label: str, *, first: str = "A", second: s
     canvas.text(right, 16, f"{cut(second, 18)} better ▶", "t small", "end")
     canvas.text(right + 14, 16, "difference [95 % interval], p", "t small")
     canvas.line(middle, top - 8, middle, top + row * len(changes), "zero")
+    widest = max((_reach(c) for c in changes), default=0.0)
     for i, c in enumerate(changes):
         y = top + row * i + row / 2
         canvas.text(left - 10, y + 4, cut(c.name, 34), "t", "end", tip=c.name)
@@ -74,7 +79,7 @@ def forest(changes: Sequence[Change], label: str, *, first: str = "A", second: s
             canvas.text(right + 14, y + 4, cut(c.note or "no figure", 38), "t small", tip=c.note)
             continue
         ends = (c.low, c.high) if c.low is not None and c.high is not None else (c.value, c.value)
-        most = max(abs(c.value), *map(abs, ends)) or 1.0
+        most = (widest if one_scale else _reach(c)) or 1.0
         turn = -1 if c.better == "down" else 1
         x = Scale(-most, most, left + 8, right - 8)
         said = f"{short(c.value)} [{short(ends[0])}, {short(ends[1])}]" if c.low is not None else short(c.value)
@@ -93,6 +98,11 @@ def forest(changes: Sequence[Change], label: str, *, first: str = "A", second: s
     note = f"hollow: no interval, or it holds 0; dot: {cut(second, 18)} better, square: {cut(first, 18)} better"
     canvas.text(left - 10, top + row * len(changes) + 18, note, "t small")
     return canvas
+
+
+def _reach(change: Change) -> float:
+    """How far from 0 a change and its interval go."""
+    return max((abs(x) for x in (change.value, change.low, change.high) if x is not None), default=0.0)
 
 
 def pareto(points: Sequence[Point], quality: str, label: str, *, budget_ms: float = 1000.0) -> Canvas:
@@ -154,14 +164,15 @@ def ecdf(lines: Mapping[str, Sequence[tuple[float, float]]], label: str) -> Axes
 
 
 def heat(rows: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[Cell | None]], label: str, *,
-         up: bool = True) -> Canvas:  # fmt: skip
+         up: bool = True, reach: tuple[float, float] | None = None) -> Canvas:  # fmt: skip
     """A table as shades: darker is better, or more where there is no better. Figures stand in the cells, so that no
-    shade has to be read; None is a combination that was not played.
+    shade has to be read; None is a combination that was not played. ``reach``: from where to where shades go, where
+    several tables are to be held against each other.
     """
     wide, high, left, top = 118.0, 46.0, 190.0, 34.0
     canvas = Canvas(left + wide * len(columns) + 8, top + high * len(rows) + 8, label)
     values = [c.value for row in cells for c in row if c is not None and c.value is not None]
-    low, most = (min(values), max(values)) if values else (0.0, 1.0)
+    low, most = reach or ((min(values), max(values)) if values else (0.0, 1.0))
     for j, name in enumerate(columns):
         canvas.text(left + wide * (j + 0.5), top - 12, cut(name, 16), "t", "middle", tip=name)
     for i, name in enumerate(rows):

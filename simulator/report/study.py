@@ -7,7 +7,7 @@ Everything that is not an axis of the map stands at one value, which can be chos
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -151,22 +151,30 @@ def maps_of(summary: Summary, metric: str, rows: str, columns: str, fixed: Mappi
     direction = str(summary.metric(metric)["direction"])
     grid = [[at.get((r, c)) for c in across] for r in down]
     cells = [[None if cell is None else _cell(cell, metric) for cell in row] for row in grid]
-    picture = heat(down, across, cells, f"{metric} by {rows} and {columns}", up=direction != "down")
+    reach = _reach(_cell(cell, metric) for cell in summary.cells)
+    picture = heat(down, across, cells, f"{metric} by {rows} and {columns}", up=direction != "down", reach=reach)
     beside = {}
     for kind, title in _BESIDE.items():
         values = [[None if cell is None else _amount(cell, kind) for cell in row] for row in grid]
         if any(v is not None and v.value is not None for row in values for v in row):
-            beside[title] = heat(down, across, values, title, up=False)
+            reach = _reach(_amount(cell, kind) for cell in summary.cells)
+            beside[title] = heat(down, across, values, title, up=False, reach=reach)
     hatched = any(c is not None and c.hatched for row in cells for c in row)
     gains = any((c["metrics"].get(metric) or {}).get("gain") for c in summary.cells)
     return Maps(picture, beside, hatched, gains)
+
+
+def _reach(cells: Iterable[Cell]) -> tuple[float, float] | None:
+    """From the least to the greatest figure of the whole study, so that every map of it has the same shades."""
+    values = [cell.value for cell in cells if cell.value is not None]
+    return (min(values), max(values)) if values else None
 
 
 def _cell(cell: Told, metric: str) -> Cell:
     """A cell of the map; hatched where it is not told from the baseline."""
     found: Told = cell["metrics"].get(metric) or {}
     gain: Told = found.get("gain") or {}
-    mark = " ★" if found.get("best") else (" ☆" if found.get("like_best") else "")
+    mark = " ★" if found.get("best") else (" †" if found.get("like_best") else "")
     return Cell(
         found.get("value"),
         found.get("low"),
@@ -242,14 +250,32 @@ def effects_of(summary: Summary, metric: str) -> tuple[list[dict[str, Any]], Can
     direction = str(summary.metric(metric)["direction"])
     found = [e for e in summary.raw["effects"] if e["metric"] == metric]
     changes = [
-        Change(f"{e['axis']}: {e['value']} – {e['against']}", direction, e["gain"], e["low"], e["high"], e["adjusted"],
-               e.get("reason"))
+        Change(_what(e), direction, e["gain"], e["low"], e["high"], e["adjusted"], e.get("reason"))
         for e in found[:_MOST_EFFECTS]
-    ]  # fmt: skip
-    keys = ("axis", "value", "against", "first", "second", "gain", "low", "high", "adjusted", "n", "n_cells", "reason")
+    ]
+    keys = (
+        "data",
+        "axis",
+        "value",
+        "against",
+        "first",
+        "second",
+        "gain",
+        "low",
+        "high",
+        "adjusted",
+        "n",
+        "n_cells",
+        "reason",
+    )
     label = f"what each value is worth in {metric}"
-    picture = forest(changes, label, first="baseline", second="value") if changes else None
+    picture = forest(changes, label, first="baseline", second="value", one_scale=True) if changes else None
     return [{key: e.get(key) for key in keys} for e in found], picture
+
+
+def _what(effect: Told) -> str:
+    data = f" ({effect['data']})" if effect.get("data") else ""
+    return f"{effect['axis']}: {effect['value']} – {effect['against']}{data}"
 
 
 def cells_of(summary: Summary, metric: str) -> list[dict[str, Any]]:

@@ -70,11 +70,11 @@ def _maps(summary: Summary, metric: str, rows: str, columns: str, *, every: bool
         less = summary.metric(metric)["direction"] == "down"
         said = [
             f"{metric} by {rows} and {columns}" + (f" at {at}" if at else ""),
-            "darker: " + ("less" if less else "more"),
+            "darker: " + ("less" if less else "more") + ", in every map of it alike",
         ]
         if maps.hatched:
             said.append("hatched: the interval of the difference to the baseline holds 0, or no session differs")
-        yield figure(maps.picture, f"{'; '.join([*said, '★ best, ☆ not significantly worse'])}.")
+        yield figure(maps.picture, f"{'; '.join([*said, '★ best, † not significantly worse'])}.")
         if every:
             for title, picture in maps.beside.items():
                 yield figure(picture, f"{title}{f' at {at}' if at else ''}; darker: less.")
@@ -92,10 +92,14 @@ def _effects(summary: Summary, names: list[str]) -> Iterator[str]:
     for metric in names[:_MOST_FIGURES]:
         found, picture = effects_of(summary, metric)
         if picture is not None:
-            yield figure(picture, f"{metric}: what each value is worth against the baseline's, all else the same.")
+            yield figure(
+                picture,
+                f"{metric}: what each value is worth against the baseline's, all else the same; all rows on one scale.",
+            )
             yield table(
-                ("axis", "value", "against", "gain", "95 % interval", "p (Holm)", "sessions"),
-                [(e["axis"], e["value"], e["against"], number(e["gain"]), _ends(e), number(e["adjusted"]), e["n"])
+                ("data", "axis", "value", "against", "gain", "95 % interval", "p (Holm)", "sessions"),
+                [(e.get("data"), e["axis"], e["value"], e["against"], number(e["gain"]), _ends(e),
+                  number(e["adjusted"]), e["n"])
                  for e in found],
                 f"Effects on {metric}",
             )  # fmt: skip
@@ -108,7 +112,7 @@ def _ends(row: Mapping[str, Any]) -> str | None:
 def _cells(summary: Summary, metric: str) -> str:
     found = cells_of(summary, metric)
     rows = [
-        (c["name"], number(c["value"]) + (" ★" if c["best"] else " ☆" if c["like_best"] else ""), _ends(c), c["n"],
+        (c["name"], number(c["value"]) + (" ★" if c["best"] else " †" if c["like_best"] else ""), _ends(c), c["n"],
          number(c["p50"]), number(c["p95"]), number(c["cost"]), c["units"]["done"], c["units"]["erred"],
          c["units"]["missing"], c["latency_source"])
         for c in found[:_MOST_CELLS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -99,3 +100,19 @@ def test_shades_follow_what_is_better() -> None:
 
     assert shades(up=True) == ["heat h0", "heat h8"]
     assert shades(up=False) == ["heat h8", "heat h0"]
+
+
+def test_changes_of_one_metric_lie_on_one_scale() -> None:
+    changes = [Change("a", "up", 0.0088), Change("b", "up", 0.39)]
+    own, one = (
+        [float(x) for x in re.findall(r'<polygon points="([\d.]+)', str(forest(changes, "l", one_scale=one_scale)))]
+        for one_scale in (False, True)
+    )
+    assert own[0] == own[1] == one[1]
+    assert one[0] < 430 < own[0]
+
+
+def test_shades_of_two_maps_can_be_held_against_each_other() -> None:
+    low, high = (str(heat(["r"], ["c"], [[Cell(v)]], "l", reach=(0.0, 0.5))) for v in (0.286, 0.455))
+    assert "heat h5" in low
+    assert "heat h7" in high

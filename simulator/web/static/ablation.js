@@ -39,9 +39,9 @@ function controls(data) {
 function map(data) {
   const { view } = data, metric = data.metrics.find((m) => m.name === view.metric);
   const against = Object.entries(data.baseline).map(([axis, value]) => `${axis} ${value}`).join(", ") || "the baseline";
-  const signs = [metric.direction === "down" ? "darker: less, which is better" : metric.direction === "up" ? "darker: more, which is better" : "darker: more",
+  const signs = [metric.direction === "down" ? "darker: less, which is better" : metric.direction === "up" ? "darker: more, which is better" : "darker: more", "the same shades at every value of the other axes",
     data.hatched ? `hatched: the interval of the difference to ${against} holds 0, or no session differs` : data.gains ? `nothing is hatched: each difference to ${against} is clear, or is not known` : "differences to a baseline are not in this summary, so nothing is hatched",
-    "★ best, ☆ not significantly worse; below each figure its 95 % interval"];
+    "★ best, † not significantly worse; below each figure its 95 % interval"];
   return el("section", { "aria-labelledby": "map-head" },
     el("h2", { id: "map-head" }, `${view.metric} [${metric.unit}] by ${view.rows}${view.columns ? ` and ${view.columns}` : ""}`),
     figure(data.map, `${signs.join("; ")}.${metric.formula ? ` ${view.metric} = ${metric.formula}.` : ""}`, { label: "map" }),
@@ -50,18 +50,18 @@ function map(data) {
 
 function effects(data) {
   if (!data.effects_picture) return null;
-  const picture = figure(data.effects_picture, "What each value is worth against the baseline's, all else the same: paired over sessions and the other axes; better to the right.");
+  const picture = figure(data.effects_picture, "What each value is worth against the baseline's, all else the same: paired over sessions and the other axes; better to the right, all rows on one scale.");
   picture.classList.add("forest");
   return el("section", { "aria-labelledby": "effects-head" }, el("h2", { id: "effects-head" }, "Marginal effects"), picture,
-    table(["axis", "value", "against", "there", "here", "gain", "95 % interval", "p (Holm)", "sessions", "pairs of cells"], data.effects.map((e) => [
-      e.axis, text(e.value, { limit: 60 }), text(e.against, { limit: 60 }), number(e.first), number(e.second), signed(e.gain, 3),
+    table(["data", "axis", "value", "against", "there", "here", "gain", "95 % interval", "p (Holm)", "sessions", "pairs of cells"], data.effects.map((e) => [
+      e.data ? text(e.data, { limit: 60 }) : "–", e.axis, text(e.value, { limit: 60 }), text(e.against, { limit: 60 }), number(e.first), number(e.second), signed(e.gain, 3),
       e.low === null ? "–" : `${number(e.low)} … ${number(e.high)}`, number(e.adjusted), count(e.n), count(e.n_cells)]), `Marginal effects on ${data.view.metric}`));
 }
 
 function cells(data) {
   const rows = data.cells.map((c) => [
     c.runs.length ? el("a", { href: `/run/${c.runs[0]}` }, text(c.name, { limit: 80 })) : text(c.name, { limit: 80 }),
-    c.value === null ? "–" : `${number(c.value)}${c.best ? " ★" : c.like_best ? " ☆" : ""}`, c.low === null ? "–" : `${number(c.low)} … ${number(c.high)}`,
+    c.value === null ? "–" : `${number(c.value)}${c.best ? " ★" : c.like_best ? " †" : ""}`, c.low === null ? "–" : `${number(c.low)} … ${number(c.high)}`,
     count(c.n), count(c.p50), count(c.p95), number(c.cost), count(c.units.done), count(c.units.erred), count(c.units.missing),
     `${c.latency_source ?? "–"}${c.marked ? ", beside others" : ""}`]);
   return el("section", { "aria-labelledby": "cells-head" }, el("h2", { id: "cells-head" }, "All cells"),

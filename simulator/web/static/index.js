@@ -38,7 +38,7 @@ function named(run) {
 }
 
 function value(told, digits = 2) {
-  return told?.value === null || told?.value === undefined ? "–" : `${fixed(told.value, digits)}${told.few ? " †" : ""}`;
+  return told?.value === null || told?.value === undefined ? "–" : `${fixed(told.value, digits)}${told.few ? " few" : ""}`;
 }
 
 function scored(run) {
@@ -48,7 +48,7 @@ function scored(run) {
   const scale = told.unit === "%" || told.value > 1 ? 100 : 1, digits = scale === 100 ? 1 : 2;
   if (told.value === null) return el("span", { title: plain(told.why ?? "") }, `${name}–`);
   const has = told.low !== null && told.high !== null, share = (x) => `${Math.min(100, Math.max(0, (x / scale) * 100))}%`;
-  return [el("strong", {}, `${name}${fixed(told.value, digits)}`), told.few ? " †" : "",
+  return [el("strong", {}, `${name}${fixed(told.value, digits)}`), told.few ? " few" : "",
     has ? el("span", { class: "interval" }, ` [${fixed(told.low, digits)}, ${fixed(told.high, digits)}]`) : "",
     el("span", { class: "ix-bar", "aria-hidden": "true" }, has ? el("i", { style: { left: share(told.low), right: `${100 - Number.parseFloat(share(told.high))}%` } }) : "", el("b", { style: { left: `calc(${share(told.value)} - 1px)` } }))];
 }
