@@ -105,7 +105,7 @@ def make(runs: Sequence[str | Path], *, frames: int = 0, force: bool = False) ->
     ]
     private = any(r.hidden() for r in recordings)
     notes = _privacy(private, n_frames)
-    body = "".join(parts) + section("About this report", listed([*notes, *_about(facts)]), id_="about")
+    body = "".join(parts) + section("About this report", listed([*notes, *_about(facts, frames, force)]), id_="about")
     html = document(", ".join(clean(f.name, 60) for f in facts), body)
     return Made(html, n_frames, private, tuple(notes))
 
@@ -437,9 +437,8 @@ def _privacy(private: bool, n_frames: int) -> list[str]:
     return [pictures]
 
 
-def _about(facts: Sequence[RunFacts]) -> list[object]:
-    runs = " ".join(str(f.folder) for f in facts)
-    command = Html(
-        f"Made by <code>proact report {escaped(runs, 900)}</code>; the same runs and options give the same file."
-    )
+def _about(facts: Sequence[RunFacts], frames: int, force: bool) -> list[object]:
+    options = [f"--with-frames {frames}"] * (frames > 0) + ["--force"] * force
+    words = escaped(" ".join([*(str(f.folder) for f in facts), *options]), 900)
+    command = Html(f"Made by <code>proact report {words}</code>; the same runs and options give the same file.")
     return [command, piece("Classes and figures are those of scores.json; what each means: docs/scores.md.")]

@@ -16,7 +16,7 @@ KEY = "band: need served; dashed: need missed; ● hit; ✕ missed; ◇ late, fr
 otherwise unwanted; | error or unread answer; bars: latency of decisions, logarithmic, dashed at 1 s"
 """What the signs mean, once a page."""
 
-_WIDTH, _LEFT, _RIGHT = 960.0, 10.0, 950.0
+_WIDTH, _LEFT, _RIGHT = 960.0, 28.0, 950.0
 _NEEDS, _LATENCY, _BOTTOM = (24.0, 64.0), (70.0, 106.0), 124.0
 _COLUMNS = 320
 """Bars of the latency lane: each is the longest of its decisions."""
@@ -100,4 +100,4 @@ def _latencies(canvas: Canvas, x: Scale, log: RunLog) -> None:
     if d:
         canvas.add("path", d="".join(d), of="latency", tip=f"longest {short(float(ms.max()))} ms")
     canvas.line(_LEFT, y(_BUDGET_MS), _RIGHT, y(_BUDGET_MS), "budget")
-    canvas.text(_LEFT + 2, y(_BUDGET_MS) + 12, "1 s", "t small on-bars")
+    canvas.text(_LEFT - 4, y(_BUDGET_MS) + 4, "1 s", "t small", "end")  # beside the bars, not on them
