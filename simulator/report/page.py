@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scorers.feedback import SAID
 from scorers.headlines import HEADLINES
 from scorers.statistics.interval import Interval
 from simulator.cli.show import ALWAYS, CLASSES, IF_ANY, invalid, remarks
@@ -42,6 +43,7 @@ QUALITY = {"stream": "F1_rt", "moments": "F1", "trajectory": "S_final"}
 """The figure by which a run of each protocol is drawn against its latency."""
 _SINCE = ("{name}: what was needed was told after the run, in {where}: it counts here, as with `proact score --truth`; "
           "scores.json knows nothing of it")  # fmt: skip
+_ANSWERS = (*((name, name) for name in SAID), ("none", "n_without"))  # what people said of offers that surfaced
 _OF_TRUTH = ("opportunities", "unservable")  # counts that are unknown, not 0, where nothing is known of needs
 
 
@@ -349,6 +351,8 @@ def _counts(facts: Sequence[RunFacts]) -> Html:
             rows.append((name, *found))
     offers = [[o["class"] for u in f.scores["units"].values() for o in u.get("offers", ())] for f in facts]
     rows += [(f"offers {c}", *(of_run.count(c) for of_run in offers)) for c in CLASSES if any(offers)]
+    said = [f.scores["details"].get("acceptance_rate") or {} for f in facts]
+    rows += [(f"answers: {name}", *(of_run.get(key) for of_run in said)) for name, key in _ANSWERS if any(said)]
     return table(("count", *(f.name for f in facts)), rows, "Counts; errors are an outcome of their own")
 
 
