@@ -40,13 +40,19 @@ def _width(across: int) -> float:
     return (PAGE_MM - _SCALE_MM) / across - _BESIDE_MM
 
 
-def draw_ablation(summary: Summary, metric: str, file: Path) -> Path:
+def draw_ablation(summary: Summary, metric: str, file: Path, axes: tuple[str, str] | None = None) -> Path:
     """Write the heat map of a metric; further axes that vary make further panels with one scale.
+
+    Args:
+        summary: of the study.
+        metric: the figure in each cell.
+        file: where to.
+        axes: what goes down and what across; None chooses those that leave the fewest panels.
 
     Raises:
         UsageError: the extra ``figures`` is not installed.
     """
-    down, across = _axes(summary)
+    down, across = axes or _axes(summary)
     rows, columns = (summary.values(axis) if axis else [""] for axis in (down, across))
     parts = summary.parts([axis for axis in (down, across) if axis])
     shown = parts[:_MOST_PANELS]
@@ -76,16 +82,19 @@ def draw_ablation(summary: Summary, metric: str, file: Path) -> Path:
 def _axes(summary: Summary) -> tuple[str, str]:
     """What goes down and what across; empty where nothing is left to vary.
 
-    Across goes what is studied: the first axis of the baseline that varies.
+    Across goes what is studied, an axis of the baseline; of several axes those that have the most values are shown, so
+    that there are few panels, and data sets stand in panels of their own if anything else can go down.
     """
-    studied = summary.studied
-    if len(summary.varying) == 1:
-        return summary.varying[0], ""
-    down = next((axis for axis in _ROWS if axis in summary.varying and axis not in studied[:1]), "")
-    rest = [axis for axis in summary.varying if axis != down]
-    across = next((axis for axis in (*studied, *_COLUMNS) if axis in rest), rest[0] if rest else "")
-    rest = [axis for axis in rest if axis != across]
-    return down or (rest[0] if rest else ""), across
+    varying = summary.varying
+    if len(varying) < 2:
+        return (varying or [""])[0], ""
+    order = [*_COLUMNS, *_ROWS, *varying]
+
+    def first(axes: Sequence[str]) -> str:
+        return min(axes, key=lambda a: (a == "data", -len(summary.values(a)), order.index(a)))
+
+    across = first(summary.studied or varying)
+    return first([axis for axis in varying if axis != across]), across
 
 
 def _panel(
@@ -163,4 +172,5 @@ def _of(part: Part) -> str:
 
 def _left_out(parts: list[Part], shown: list[Part]) -> list[str]:
     left = len(parts) - len(shown)
-    return [f"{left} more panels are left out; all figures stand in summary.csv"] if left else []
+    said = f"{left} more panels are left out (figures: ['heatmap:DOWN,ACROSS'] chooses axes); all stand in summary.csv"
+    return [said] if left else []

@@ -12,7 +12,7 @@ from simulator.figures.summary import Part, Summary, seconds
 __all__ = ["draw_context", "draw_deadline"]
 
 Cells = Sequence[Mapping[str, Any]]
-_A_PANEL, _MOST_PANELS = 7, 8
+_A_PANEL, _MOST_PANELS = 7, 12
 _NAN = float("nan")
 
 
@@ -65,12 +65,12 @@ def draw_deadline(summary: Summary, file: Path) -> Path:
         )
 
     return _draw(summary, "", line, finish, file, "no cell has a curve of quality against the deadline",
-                 enough=bool(curves), extra=[])  # fmt: skip
+                 enough=bool(curves), extra=[], stand="curves stand in summary.json (deadline)")  # fmt: skip
 
 
 def _draw(summary: Summary, along: str, line: Callable[[str, Cells, int], Line | None],
           finish: Callable[[Panel], None], file: Path, nothing: str, *, enough: bool,
-          extra: Iterable[str]) -> Path:  # fmt: skip
+          extra: Iterable[str], stand: str = "figures stand in summary.csv") -> Path:  # fmt: skip
     """A panel for every few lines, all with the same reach upwards."""
     groups = [
         part for whole in summary.groups(_A_PANEL, along) if enough for part in _panels(summary, whole, along, line)
@@ -90,7 +90,7 @@ def _draw(summary: Summary, along: str, line: Callable[[str, Cells, int], Line |
             finish(panel)
             panel.title(name or (group[0].name if len(group) == 1 else ""))
         left = sum(len(group) for _, group in groups[_MOST_PANELS:])
-        told = [f"{left} more curves are left out; all figures stand in summary.csv"] if left else []
+        told = [f"{left} more curves are left out; all {stand}"] if left else []
         fixed = summary.fixed()
         sheet.note([*extra, *told, *([fixed] if fixed else []), *summary.notes()])
         return sheet.save(file)

@@ -41,6 +41,8 @@ _BELOW_THE_LABEL = 4.0
 """Of legends, in their letters' size: so far below the axes lie ticks and label."""
 _LETTERS_AN_INCH = 20.5
 """Of notes, in the mean."""
+_LETTERS_OF_TITLES = 14.0
+"""An inch, of a panel's share of the sheet: less than fit, as names beside the axes take some of it."""
 _OTHERS: dict[str, Any] = {"color": "#D9D9D9", "edgecolor": GREY, "linewidth": 0.4, "hatch": "////"}
 
 
@@ -98,8 +100,11 @@ class Panel:
         return self._drawn
 
     def title(self, text: str) -> Panel:
-        """What is shown, and of how many."""
-        self._axes.set_title(text)
+        """What is shown, and of how many; broken where the panel ends."""
+        grid = self._axes.get_subplotspec()
+        share = (grid.colspan.stop - grid.colspan.start) / grid.get_gridspec().ncols
+        letters = round(self._axes.figure.get_size_inches()[0] * share * _LETTERS_OF_TITLES)
+        self._axes.set_title("\n".join(textwrap.wrap(text, max(letters, 20))))
         return self
 
     def labels(self, x: str, y: str) -> Panel:

@@ -15,12 +15,13 @@ __all__ = ["BUDGET_S", "draw_pareto", "unbeaten"]
 BUDGET_S = 1.0
 """A snapshot comes every second: who takes longer lags behind the screen."""
 _COLOURED, _MARKED = ("agent", "model", "data"), ("memory", "window", "latency", "policy", "modality", "rate")
-_LEFT_OF_ALL, _INK = 0.5, "#555555"
+_LEFT_OF_ALL, _INK, _MOST_PANELS = 0.5, "#555555", 12
 Placed = tuple[Mapping[str, Any], Figure, Figure]
 
 
 def draw_pareto(summary: Summary, metric: str, file: Path, budget_s: float = BUDGET_S) -> Path:
-    """Write a metric against p95, a panel for every source of latencies: measured and modelled ones are not compared.
+    """Write a metric against p95, a panel and a front for every group of cells that may be compared: not measured and
+    modelled latencies, nor other data, in one. What was given the truth is drawn, and on no front.
 
     Args:
         summary: of the study.
@@ -31,30 +32,40 @@ def draw_pareto(summary: Summary, metric: str, file: Path, budget_s: float = BUD
     Raises:
         UsageError: the extra ``figures`` is not installed.
     """
-    placed: dict[str, list[Placed]] = {}
+    placed: dict[tuple[Any, str], list[Placed]] = {}
     left = 0
     for cell in summary.cells:
         quality, p95 = summary.figure(cell, metric), summary.p95_s(cell)
-        if quality is None or p95 is None:
+        if quality is None or p95 is None or cell.get("group", 0) is None:
             left += 1
         else:
-            placed.setdefault(str(cell.get("latency_source") or "unknown source"), []).append((cell, quality, p95))
+            source = str(cell.get("latency_source") or "unknown source")
+            placed.setdefault((cell.get("group"), source), []).append((cell, quality, p95))
     if not placed:
         with Sheet([["0"]], height_mm=40) as sheet:
             sheet["0"].nothing(f"no cell has both {summary.metric(metric)['title']} and a latency")
             return sheet.save(file)
-    told = [f"{left} of {len(summary.cells)} cells have no figure or no latency"] if left else []
+    told = (
+        [f"{left} of {len(summary.cells)} cells have no figure or no latency, or none that may be used"] if left else []
+    )
+    more = list(placed.items())[_MOST_PANELS:]
+    told += [f"{len(more)} more panels are left out; all figures stand in summary.csv"] if more else []
+    shown = list(placed.items())[:_MOST_PANELS]
+    across = min(len(shown), 2)
+    names = [[str(i) if i < len(shown) else "." for i in range(at, at + across)] for at in range(0, len(shown), across)]
     up = summary.metric(metric)["direction"] != "down"
-    with Sheet([[str(i) for i in range(len(placed))]], height_mm=85) as sheet:
+    with Sheet(names, height_mm=85 * len(names)) as sheet:
         style = _Style(summary)
-        for i, (source, cells) in enumerate(placed.items()):
+        for i, ((_, source), cells) in enumerate(shown):
             panel = sheet[str(i)]
             told += _panel(panel, cells, style, budget_s, up=up)
-            panel.title(f"latency {source}, {len(cells)} cells")
+            data = f"data {summary.at(cells[0][0], 'data')}, " if "data" in summary.varying else ""
+            panel.title(f"{data}latency {source}, {len(cells)} cells")
             panel.labels("p95 of scheduled latency (s)", str(summary.metric(metric)["title"]))
         sheet.key(style.key())
-        sheet.note([*dict.fromkeys(told), "line: what no other cell beats in both; whiskers: 95 % intervals",
-                    *_hollow(summary), *summary.notes()])  # fmt: skip
+        sheet.note([*dict.fromkeys(told),
+                    "line: what no other cell of its panel beats in both; whiskers: 95 % intervals",
+                    *_ceiling(summary), *_hollow(summary), *summary.notes()])  # fmt: skip
         return sheet.save(file)
 
 
@@ -69,6 +80,11 @@ def unbeaten(points: Sequence[tuple[float, float]], *, up: bool = True) -> list[
         if not kept or (y > kept[-1][1] if up else y < kept[-1][1]):
             kept.append((x, y))
     return kept
+
+
+def _ceiling(summary: Summary) -> list[str]:
+    seen = any(cell.get("sees_truth") for cell in summary.cells)
+    return ["what was given the truth is on no line: it is a ceiling"] * seen
 
 
 def _hollow(summary: Summary) -> list[str]:
@@ -135,9 +151,12 @@ def _panel(panel: Panel, cells: Sequence[Placed], style: _Style, budget_s: float
         )
     panel.scale_x(log=True)
     panel.points(points)
-    front = unbeaten([(p.x, p.y) for p in points], up=up)
+    front = unbeaten(
+        [(p.x, p.y) for p, (cell, *_) in zip(points, cells, strict=True) if not cell.get("sees_truth")], up=up
+    )
     right = max([2 * budget_s, *(p.x_ends[1] if p.x_ends else p.x for p in points)]) * 1.6
-    panel.front([*(x for x, _ in front), right], [*(y for _, y in front), front[-1][1]])
+    if front:
+        panel.front([*(x for x, _ in front), right], [*(y for _, y in front), front[-1][1]])
     panel.reach(x=(min(p.x for p in points) * 0.6, right))
     panel.decades(min(p.x for p in points) * 0.6, right)
     panel.beyond(budget_s, f"beyond {budget_s:g} s")

@@ -35,7 +35,7 @@ def draw(sweep: Path, summary: Mapping[str, Any], figures: Sequence[str]) -> Dra
     Args:
         sweep: its folder.
         summary: as ``summary.json`` holds it.
-        figures: of ``simulator.sweep.study.FIGURES``.
+        figures: of ``simulator.sweep.study.FIGURES``; a heat map with its axes, ``heatmap:DOWN,ACROSS``.
     """
     of = Summary(summary)
     preset = (summary["study"].get("preset") or "") if summary["study"] else ""
@@ -51,8 +51,12 @@ def draw(sweep: Path, summary: Mapping[str, Any], figures: Sequence[str]) -> Dra
     metric = of.quality
     try:
         for name in dict.fromkeys(figures):
-            file = sweep / FOLDER / f"{name}.svg"
-            if name == "deadline":
+            kind, _, axes = name.partition(":")
+            file = sweep / FOLDER / f"{'-'.join([kind, *axes.split(',')]) if axes else kind}.svg"
+            if axes and metric is not None:
+                down, across = axes.split(",")
+                files.append(draw_ablation(of, metric, file, (down, across)))
+            elif name == "deadline":
                 files.append(draw_deadline(of, file))
             elif metric is not None:
                 files.append(

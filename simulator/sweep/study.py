@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -92,7 +92,9 @@ class StudyFile(_Strict):
     )
     metrics: list[Text] = Field(default_factory=list, description="default: the headline figures of the protocol")
     fail_if: list[Text] = Field(default_factory=list, description="gates such as F1_rt<0.6")
-    figures: list[Text] = Field(default_factory=list, description=f"of {', '.join(FIGURES)}")
+    figures: list[Text] = Field(
+        default_factory=list, description=f"of {', '.join(FIGURES)}; heatmap:DOWN,ACROSS names the axes"
+    )
     layout: dict[str, Any] = Field(default_factory=dict, description="how a preset lays out its table")
     published: list[dict[str, Any]] = Field(default_factory=list, description="values to stand in grey beside ours")
 
@@ -144,9 +146,19 @@ def parse(raw: Mapping[str, Any], where: Path) -> StudyFile:
     if study.sessions is not None and study.data is not None:
         raise InputError(where, "give sessions, or data with several sets by name, not both", field="data")
     for word in study.figures:
-        if word not in FIGURES:
+        kind, named, axes = word.partition(":")
+        if kind not in FIGURES:
             raise InputError(where, f"no such figure; {nearest(word, FIGURES)}", field="figures", value=word)
+        if named and (kind != "heatmap" or not _two_axes(axes.split(","), study)):
+            want = "axes go with a heat map, two of the study: heatmap:DOWN,ACROSS"
+            raise InputError(where, want, field="figures", value=word)
     return study
+
+
+def _two_axes(named: Sequence[str], study: StudyFile) -> bool:
+    return len(set(named)) == len(named) == 2 and all(
+        axis in (*study.axes, "data", "agent", "memory") for axis in named
+    )
 
 
 _MODELS: Mapping[str, type[BaseModel]] = {"generate": GenerateSpec, "noise": NoiseSpec}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.figures.ablation import draw_ablation
+from simulator.figures.ablation import _axes, draw_ablation
 from simulator.figures.beside import Column, draw_beside
 from simulator.figures.curves import draw_context, draw_deadline
 from simulator.figures.pareto import draw_pareto, unbeaten
@@ -95,7 +95,8 @@ def test_what_has_no_figure_and_what_is_not_in_the_study_stand_apart_in_a_heat_m
 
 def test_further_axes_make_further_panels_and_those_left_out_are_counted(tmp_path: Path) -> None:
     axes = {**AXES, "window": [f"{n}s" for n in range(1, 15)]}
-    told = words(draw_ablation(Summary(made(axes, baseline=BASELINE)), "F1_rt", tmp_path / "x.svg"))
+    summary = Summary(made(axes, baseline=BASELINE))
+    told = words(draw_ablation(summary, "F1_rt", tmp_path / "x.svg", ("agent", "memory")))
     assert "window 12s" in told
     assert "window 13s" not in told
     assert "2 more panels are left out" in told
@@ -116,6 +117,37 @@ def test_measured_and_modelled_latencies_are_never_in_one_panel(tmp_path: Path) 
     assert "latency measured, 1 cells" in told
     assert "latency modelled, 5 cells" in told
     assert "hollow: measured beside other units" in told
+
+
+def test_each_group_has_a_front_of_its_own_and_oracles_and_what_has_no_group_none(tmp_path: Path) -> None:
+    raw = made({"data": ["real", "made"], "memory": ["none", "rag", "oracle"]})
+    for n, cell in enumerate(raw["cells"]):
+        cell |= {"group": n // 3, "sees_truth": n % 3 == 2}
+    raw["cells"][1]["group"] = None
+    file = draw_pareto(Summary(raw), "F1_rt", tmp_path / "x.svg")
+    told = words(file)
+    assert "data real, latency modelled, 2 cells" in told
+    assert "data made, latency modelled, 3 cells" in told
+    assert "1 of 6 cells have no figure" in told
+    assert "it is a ceiling" in told
+
+
+def test_a_heat_map_shows_the_axes_that_leave_few_panels_or_those_that_are_named(tmp_path: Path) -> None:
+    axes = {"data": ["a", "b"], "agent": ["x", "y"], "memory": ["m1", "m2", "m3"], "window": ["1s", "2s", "3s", "4s"]}
+    summary = Summary(made(axes))
+    assert _axes(summary) == ("memory", "window")
+    assert _axes(Summary(made(axes, baseline={"agent": "x"}))) == ("window", "agent")
+    told = words(draw_ablation(summary, "F1_rt", tmp_path / "x.svg", ("data", "memory")))
+    assert "agent x, window 1s" in told
+
+
+def test_titles_of_panels_are_broken_and_never_cut(tmp_path: Path) -> None:
+    names = [f"{'a long name ' * 8}{n}" for n in range(2)]
+    axes = {"agent": names, "memory": ["m1", "m2", "m3"], "window": ["1s", "2s", "3s"]}
+    told = words(draw_ablation(Summary(made(axes)), "F1_rt", tmp_path / "x.svg")).split(" | ")
+    lines = [line for line in told if "long name" in line]
+    assert max(map(len, lines)) < 60
+    assert sum(told.count(f"name {n}") for n in range(2)) == 2  # the ends of both
 
 
 def test_a_latency_of_0_is_drawn_at_the_edge_and_that_is_said(tmp_path: Path) -> None:

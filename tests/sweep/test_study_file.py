@@ -80,3 +80,21 @@ def test_the_published_schema_is_that_of_the_code() -> None:
     published = json.loads((ROOT / "docs/study.schema.json").read_text(encoding="utf-8"))
     assert published == json_schema(), "write it anew: python -m simulator.sweep.study > docs/study.schema.json"
     assert set(published["properties"]) == set(StudyFile.model_fields)
+
+
+@pytest.mark.parametrize(
+    ("figure", "fits"),
+    [
+        ("heatmap:memory,window", True),
+        ("heatmap:memory", False),
+        ("heatmap:memory,colour", False),
+        ("pareto:memory,window", False),
+    ],
+)
+def test_a_heat_map_may_name_two_axes_of_the_study(figure: str, fits: bool, tmp_path: Path) -> None:
+    raw = {"name": "n", "axes": {"agent": "prior", "window": ["1s", "2s"]}, "figures": [figure]}
+    if fits:
+        assert parse(raw, tmp_path).figures == [figure]
+    else:
+        with pytest.raises(InputError, match="heatmap:DOWN,ACROSS"):
+            parse(raw, tmp_path)
