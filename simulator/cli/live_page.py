@@ -104,6 +104,7 @@ def page_of(options: LiveOptions, folder: Path, voice: Voice) -> Iterator[Page]:
         try:
             yield Page(live)
         finally:
+            live.over()
             if live.hub.readers:
                 rest(_LAST_NS)
 

@@ -147,17 +147,26 @@ class LivePage(Watcher):
 
     def unit_done(self, plan: UnitPlan, result: UnitResult) -> None:
         """See ``Watcher``."""
+        self._end(() if result.audit is None else result.audit.invalid)
+        self.feed.phase("ended", None if result.error == "interrupted" else result.error)
+
+    def over(self) -> None:
+        """The run has ended, however it did: of one that was interrupted nobody tells more."""
+        if not self._over:
+            self._end(())
+            self.feed.phase("ended")
+
+    def _end(self, invalid: tuple[str, ...]) -> None:
         self._look()
-        self._over = True
-        self._invalid = () if result.audit is None else result.audit.invalid
+        self._over, self._invalid = True, invalid
         if self._engine is not None:
             self.tell()  # the last figures, which stay
             self._ended = self._engine.now_ns(), real_ns()
         self._engine = None
-        self.feed.phase("ended", None if result.error == "interrupted" else result.error)
 
     def linger(self, for_ns: int) -> None:
         """The run has ended; say on the page that answers are taken for so long."""
+        self.over()
         self.feed.lingers((wall_ns() + for_ns) // MS)
 
     async def watch(self) -> None:

@@ -58,7 +58,7 @@ class Live:
         self.page._folder, self.page._plan = run, plan
         self.page._engine = self.engine = SimpleNamespace(  # type: ignore[assignment]
             now_ns=self.stream_ns, seen=(), waiting=1, dropped=2, source=SimpleNamespace(gaps=()),
-            books=SimpleNamespace(tally=SimpleNamespace(released=12)),
+            books=SimpleNamespace(tally=SimpleNamespace(released=12, never_seen=3)),
         )  # fmt: skip
         self.page.feed.begin(
             {"badge": "LIVE", "notice": self.page.notice, "can_pause": recorder is not None}, OFF, 60 * SECOND
@@ -180,6 +180,9 @@ def test_a_wall_has_all_of_it_in_sight_and_at_its_size(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         shot(page, f"live-kiosk-{width}")
     assert page.evaluate("document.querySelector('#strip').getContext('2d').getTransform().a") == 2.5, "40 px text"
+    look(page, PHONE, "light")
+    assert page.evaluate("document.querySelector('#frame img').clientHeight") > 100, "and a phone scrolls"
+    assert page.evaluate("document.documentElement.scrollHeight") > PHONE[1]
 
 
 def test_what_is_said_of_a_suggestion_is_written_down_and_taken_back(page: Any, served: Any, live: Live) -> None:
@@ -381,6 +384,7 @@ def test_what_has_ended_has_ended_also_when_the_server_is_gone(new_page: Any, wa
         live.engine.books.tally = SimpleNamespace(released=200, never_seen=3)
         live.page.unit_done(SimpleNamespace(key="unit"), SimpleNamespace(error=None, audit=None))  # type: ignore[arg-type]
         page.wait_for_function("document.querySelector('#rec').textContent === '■ ENDED'")
+        live.page.over()  # which changes nothing any more
         page.wait_for_function("/Snapshots\\n200\\n/.test(document.querySelector('#figures').innerText)")
     page.wait_for_function("document.querySelector('#away').textContent.includes('has closed its server')")
     assert page.inner_text("#rec") == "■ ENDED"
@@ -408,3 +412,15 @@ def test_an_answer_by_key_takes_the_ring_to_its_button_and_no_memory_has_no_list
     page.wait_for_function("!document.querySelector('#behind').hidden")
     page.keyboard.press("m")
     assert "this is what it had told at 0:01" in page.inner_text("#recalled")
+
+
+def test_a_run_that_was_interrupted_has_ended_too(live: Live) -> None:
+    live.answered(live.saw(0))
+    live.engine.books.tally = SimpleNamespace(released=1, never_seen=0)
+    live.page.over()
+    state = live.page.feed.state()
+    assert (state["about"]["phase"], state["counts"]["released"]) == ("ended", 1)
+    live.page.linger(SECOND)
+    assert live.page.feed.state()["about"]["until_ms"] > 0
+    live.page.over()
+    assert live.page.feed.state()["about"]["until_ms"] > 0, "that answers are taken stays said"
