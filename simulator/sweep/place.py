@@ -27,8 +27,8 @@ from simulator.runs.folder import write_json
 from simulator.runs.lock import LOCK
 
 __all__ = [
-    "FILE", "RUNS", "SCORED", "UNIT", "UNITS", "default_folder", "ensure_ours", "is_part", "locked", "part_of",
-    "read_plan", "rename_runs", "score_mark", "sweep_leftovers", "unit_stands", "write_plan",
+    "FILE", "RUNS", "SCORED", "UNIT", "UNITS", "default_folder", "ensure_ours", "found_as", "is_part", "locked",
+    "part_of", "read_plan", "rename_runs", "score_mark", "sweep_leftovers", "unit_stands", "write_plan",
 ]  # fmt: skip
 
 FILE, RUNS, UNITS, UNIT, SCORED = "sweep.json", "runs", "units", "unit.json", ".scored"
@@ -91,15 +91,20 @@ def write_plan(sweep: Path, told: Mapping[str, Any]) -> None:
     write_json(sweep / FILE, {"schema": SCHEMA, **told})
 
 
+def found_as(runs: Path, wanted: Iterable[str]) -> dict[str, str]:
+    """By the name that a run has in a study as it is, the name of its folder: one of the same cell and seed may have
+    been named by other axes. Runs that are not there are left out.
+    """
+    if not runs.is_dir():
+        return {}
+    there = {match[1]: entry.name for entry in os.scandir(runs) if (match := _RUN.search(entry.name))}
+    return {name: there[match[1]] for name in wanted if (match := _RUN.search(name)) and match[1] in there}
+
+
 def rename_runs(runs: Path, wanted: Iterable[str]) -> None:
     """Give runs of a study as it was the names that they have in it as it is: those of the same cell and seed."""
-    if not runs.is_dir():
-        return
-    there = {match[1]: entry.name for entry in os.scandir(runs) if (match := _RUN.search(entry.name))}
-    for name in wanted:
-        match = _RUN.search(name)
-        before = there.get(match[1]) if match else None
-        if before is not None and before != name:
+    for name, before in found_as(runs, wanted).items():
+        if before != name:
             (runs / before).rename(runs / name)
 
 

@@ -9,11 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
 
+from agents.base import agents
 from simulator.core.errors import InputError, UsageError
+from simulator.core.registry import parse_spec
+from simulator.core.traits import trait
 from simulator.endpoint.types import ModelChoice, shown_url
 from simulator.play.makers import Making
 from simulator.runs.config import check
@@ -23,7 +27,7 @@ from simulator.session.play import Play
 from simulator.session.truth import Moment
 from simulator.sweep.axes import maker_of
 from simulator.sweep.data import DataSet, Session
-from simulator.sweep.place import RUNS, SCORED, UNITS, score_mark, unit_stands
+from simulator.sweep.place import RUNS, SCORED, UNITS, found_as, score_mark, unit_stands
 from simulator.sweep.types import Cell, Done, Needs, Task
 from simulator.sweep.work import rate_of, unit_plan
 
@@ -192,9 +196,11 @@ async def _facts(
     if data.first is None:
         return _unknown(cell)
     try:
-        plan = await unit_plan(cell, 0, _stand_in(data.first), _others(data.first, cell))
+        plan = await unit_plan(cell, 0, _stand_in(data.first), _others(data, cell))
         if tried is not None:
             _try(plan, cell, tried)
+        else:
+            _check_class(plan, parse_spec(str(cell.choice["agent"])).name)
     except UsageError as error:
         if isinstance(error, InputError) and error.where != str(data.first.where):
             raise
@@ -207,9 +213,20 @@ def _stand_in(play: Play) -> Play:
     return replace(play, truth=replace(play.truth, moments=play.truth.moments or (Moment(0, False),)))
 
 
-def _others(play: Play, cell: Cell) -> Mapping[str, Any]:
-    """Somebody else, for a memory that reads another user's past; whether there is anybody its units find out."""
-    return {"": ()} if maker_of("memory", cell.choice["memory"]).wants_others else {}
+def _others(data: DataSet, cell: Cell) -> Mapping[str, Any]:
+    """Whom a memory that reads another user's past could read, without their pasts."""
+    wants = maker_of("memory", cell.choice["memory"]).wants_others
+    return {session.user: () for session in data.sessions} if wants else {}
+
+
+def _check_class(plan: UnitPlan, name: str) -> None:
+    """Look at what an agent's class declares, without making one: what it needs may not be there yet."""
+    made = agents.get(name)
+    declared = {word: value for word in ("protocols", "concurrent", "background", "paced")
+                if isinstance(value := trait(made, word), str | tuple | list | bool)}  # fmt: skip
+    if plan.agent_code is not None or name == "remote":  # one of them may say so for itself
+        declared.setdefault("concurrent", "stateless")
+    check(plan.settings, SimpleNamespace(decide=len, **declared))
 
 
 def _try(plan: UnitPlan, cell: Cell, tried: set[tuple[str, str]]) -> None:
@@ -277,20 +294,20 @@ def runs_of(cells: Sequence[Cell], seeds: Sequence[int]) -> list[Run]:
 
 
 def look(plan: Plan, *, again: bool) -> None:
-    """See what is there of each run; nothing is written.
+    """See what is there of each run, also under the name that it had in the study as it was; nothing is written.
 
     Args:
         plan: gets what is missing of each of its runs.
         again: all is to be played anew.
     """
     runs = plan.sweep / RUNS
-    there = {entry.name for entry in os.scandir(runs)} if runs.is_dir() else set()
+    there = found_as(runs, [run.name for run in plan.runs])
     for run in plan.runs:
         sessions = plan.sessions(run)
         if again or run.name not in there:
             run.missing = list(range(len(sessions)))
             continue
-        folder, stand = f"{runs}/{run.name}", []
+        folder, stand = f"{runs}/{there[run.name]}", []
         for i, session in enumerate(sessions):
             state, log = unit_stands(f"{folder}/{UNITS}/{session.key}", plan.inputs(run, session))
             stand.append((session.key, state, log))

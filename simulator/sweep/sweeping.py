@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scorers.base import catalogue
-from simulator.core.errors import Exit, InputError, nearest
+from simulator.core.errors import Exit, InputError, UsageError, likely, nearest, quote
 from simulator.endpoint.types import ModelChoice
 from simulator.runs.folder import digest, proact_version
 from simulator.session.scenario import SUFFIXES
@@ -20,6 +20,7 @@ from simulator.sweep.cells import Grid, grid
 from simulator.sweep.data import DataSet, data_sets
 from simulator.sweep.draw import Drawn, draw
 from simulator.sweep.engines import engine_of
+from simulator.sweep.first_call import ask_servers
 from simulator.sweep.named import find
 from simulator.sweep.named import names as presets
 from simulator.sweep.papers import published_of
@@ -135,10 +136,14 @@ def prepared(what: str | Path, asked: Asked) -> Study:
     """
     where, preset = _study_file(what)
     file = load(where)
-    for text in (*file.fail_if, *asked.fail_if):
-        gating.parse(text)
+    gates = [("fail_if", gating.parse(text)) for text in file.fail_if]
+    gates += [("--fail-if", gating.parse(text)) for text in asked.fail_if]
     made = grid(file, where, model=asked.model, set_=asked.set_)
-    _check_metrics(file, where, [cell.choice.get("protocol") for cell in made.cells])
+    protocols = [cell.choice.get("protocol") for cell in made.cells]
+    for name in file.metrics:
+        _check_metric(name, protocols, where, "metrics")
+    for place, gate in gates:
+        _check_metric(gate.metric, protocols, where, place, gate=gate.text)
     says = file.model_dump(mode="json") | {"axes": [[a.name, a.values] for a in made.axes]}
     says["sessions"] = [str(p) for p in asked.sessions] or says["sessions"]
     identity = digest([says, [cell.id for cell in made.cells]])
@@ -157,15 +162,22 @@ def _study_file(said: str | Path) -> tuple[Path, str | None]:
     raise InputError(path, f"neither a study file nor a preset; {nearest(str(said), presets())}")
 
 
-def _check_metrics(file: StudyFile, where: Path, protocols: Sequence[str | None]) -> None:
-    """Refuse what no run will know, before anything is played; a protocol of None is the scenario's affair."""
-    known = {metric.name: metric.protocols for _, metric in catalogue()} if file.metrics else {}
-    for name in file.metrics:
-        if name not in known:
-            raise InputError(where, f"there is no such metric; {nearest(name, known)}", field="metrics", value=name)
-        if None not in protocols and not set(protocols) & set(known[name]):
-            want = f"a figure of protocol {', '.join(known[name])}, which no cell has"
-            raise InputError(where, want, field="metrics", value=name)
+def _check_metric(name: str, protocols: Sequence[str | None], where: Path, place: str, *, gate: str = "") -> None:
+    """Refuse what no run will know, before anything is played; a protocol of None is the scenario's affair.
+
+    A gate's metric is named in letters of any size.
+    """
+    known = {metric.name: metric.protocols for _, metric in catalogue()}
+    named = name if name in known or not gate else next((n for n in known if n.casefold() == name.casefold()), name)
+    if named not in known:
+        want = f"there is no such metric; {likely(name, known)}`proact list metrics` names all"
+    elif None not in protocols and not set(protocols) & set(known[named]):
+        want = f"a figure of protocol {', '.join(known[named])}, which no cell has"
+    else:
+        return
+    if place.startswith("--"):
+        raise UsageError(f"{place} {quote(gate)}: {want}")
+    raise InputError(where, want, field=place, value=gate or name)
 
 
 def plan_of(study: Study, asked: Asked, *, dry: bool = False, watcher: Watcher | None = None) -> Plan:
@@ -224,8 +236,9 @@ def sweep(what: str | Path, asked: Asked | None = None, *, engine: Engine | str 
 def _make_room(study: Study, plan: Plan, *, again: bool) -> int:
     """See what is there, and clear away what is in the way; how many runs of before are in the study no more."""
     folder, names = study.folder, [run.name for run in plan.runs]
-    rename_runs(folder / RUNS, names)
     look(plan, again=again)
+    ask_servers(plan)
+    rename_runs(folder / RUNS, names)
     write_plan(folder, _told(study, plan, "running"))
     for run in plan.runs:
         if run.missing:

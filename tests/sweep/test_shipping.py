@@ -102,9 +102,9 @@ def test_one_cell_that_cannot_be_shipped_is_refused_before_the_others_are_played
     assert not list((tmp_path / "out").rglob("unit.json"))
     out = subprocess.run(
         [sys.executable, "-m", "simulator.cli", "sweep", str(study(tmp_path)), "--dry-run", "--engine", "ray", "--ship",
-         "--set", "memory=shuffled-user"], capture_output=True, text=True, check=False, cwd=ROOT,
+         "--set", f"memory={tmp_path}/mine.py:Mine"], capture_output=True, text=True, check=False, cwd=ROOT,
     )  # fmt: skip
-    assert (out.returncode, "reads the pasts of all users" in out.stderr) == (2, True), out.stderr
+    assert (out.returncode, "its memory lies in a file here" in out.stderr) == (2, True), out.stderr
 
 
 def test_what_needs_nothing_else_is_shipped() -> None:

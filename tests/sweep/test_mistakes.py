@@ -1,0 +1,77 @@
+"""Mistakes in a study that are told before anything is played, and in a dry run too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.core.errors import InputError, UsageError
+from simulator.endpoint.types import ModelChoice
+from simulator.sweep.planning import look
+from simulator.sweep.sweeping import Asked, plan_of, prepared
+from tests.endpoint.faults import FaultServer
+from tests.sweep.small import LATENCY, swept, world, write
+
+
+def dry(file: Path, out: Path, **asked: Any) -> Any:
+    said = Asked(out=out, **asked)
+    plan = plan_of(prepared(file, said), said, dry=True)
+    look(plan, again=False)
+    return plan
+
+
+def test_a_gate_of_no_metric_is_told_wherever_it_stands(tmp_path: Path) -> None:
+    file = world(tmp_path, n=1, fail_if=["F1_rtt<1"])
+    with pytest.raises(InputError, match=r"fail_if: 'F1_rtt<1': there is no such metric; did you mean 'F1_rt'\?") as it:
+        dry(file, tmp_path / "out")
+    assert len(str(it.value)) < 250, "the hundred others are not told"
+    write(tmp_path, fail_if=["f1_rt<0", "scheduled_latency@p95>1e9"])
+    dry(file, tmp_path / "out")
+    with pytest.raises(UsageError, match=r"^--fail-if 'F2<1': there is no such metric; "):
+        dry(file, tmp_path / "out", fail_if=["F2<1"])
+
+
+@pytest.mark.parametrize(
+    ("axes", "said"),
+    [
+        ({"agent": "prior", "policy": "cancel_in_flight"}, "cannot play policy cancel_in_flight"),
+        ({"agent": "naive"}, "answers in protocol trajectory only"),
+        ({"agent": "prior", "memory": "shuffled-user"}, "nobody but 'user-0' is in this run"),
+    ],
+)
+def test_a_cell_that_cannot_be_played_is_told_by_a_dry_run_too(axes: dict[str, Any], said: str, tmp_path: Path) -> None:
+    file = world(tmp_path, n=1, axes={"memory": "none", "latency": LATENCY, **axes})
+    with pytest.raises(InputError, match=said):
+        dry(file, tmp_path / "out")
+
+
+def test_what_an_agent_may_say_of_itself_is_not_held_against_its_class(tmp_path: Path) -> None:
+    file = world(tmp_path, n=1, axes={"agent": "remote:url=http://127.0.0.1:1,stateless=true", "memory": "none",
+                                      "latency": LATENCY, "policy": "overlap:2"})  # fmt: skip
+    dry(file, tmp_path / "out")
+
+
+def test_runs_that_were_named_by_other_axes_are_there_in_a_dry_run_too(tmp_path: Path) -> None:
+    file = world(tmp_path, n=2, axes={"agent": "silent", "memory": ["none", "rag"], "latency": LATENCY})
+    swept(file, tmp_path / "out")
+    write(tmp_path, axes={"agent": ["silent", "always"], "memory": ["none", "rag"], "latency": LATENCY})
+    plan = dry(file, tmp_path / "out")
+    assert (plan.n_units, plan.n_missing) == (8, 4)
+    write(tmp_path, axes={"agent": "silent", "memory": "none", "latency": LATENCY})
+    assert dry(file, tmp_path / "out").n_missing == 0
+
+
+def test_a_server_is_asked_which_model_is_meant_before_anything_is_played(tmp_path: Path) -> None:
+    file = world(tmp_path, n=1, axes={"agent": ["zero-shot", "silent"], "memory": "none", "latency": LATENCY})
+    with FaultServer() as server:
+        with pytest.raises(UsageError, match=r"nothing is played: .* serves 2 models; name one with --model"):
+            swept(file, tmp_path / "out", model=ModelChoice(None, server.url("many_models")))
+        assert not list((tmp_path / "out").rglob("unit.json"))
+        gone = server.url("ok")
+        swept(file, tmp_path / "out", model=ModelChoice("m", gone))
+        assert len(list((tmp_path / "out").rglob("unit.json"))) == 2
+    swept(file, tmp_path / "out", model=ModelChoice("m", gone))  # nothing is missing: nobody is asked
+    with pytest.raises(UsageError, match=r"nothing is played: .* cannot be reached"):
+        swept(file, tmp_path / "other", model=ModelChoice("m", gone))
