@@ -15,7 +15,10 @@ __all__ = ["compare"]
 def compare(
     runs: Annotated[
         list[Path],
-        Parameter(help="Run folders, the baseline first; or folders of runs: seeds of one choice are one side."),
+        Parameter(
+            help="Run folders, the baseline first; or folders of runs: seeds of one choice are one side; or a sweep "
+            "with the names of its cells behind it (or SWEEP/CELL), each with all its seeds."
+        ),
     ],
     /,
     *,

@@ -101,7 +101,7 @@ class _Style:
         self._coloured = next((a for a in _COLOURED if a in summary.varying), "")
         rest = [axis for axis in summary.varying if axis != self._coloured]
         self._marked = next((a for a in (*summary.studied, *_MARKED) if a in rest), rest[0] if rest else "")
-        self._others = [axis for axis in rest if axis != self._marked]
+        self._others = [axis for axis in rest if axis not in (self._marked, "data")]  # which panels tell
         self._colours = summary.values(self._coloured) if self._coloured else [""]
         self._marks = summary.values(self._marked) if self._marked else [""]
 

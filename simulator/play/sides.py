@@ -12,6 +12,7 @@ from simulator.core.errors import InputError, UsageError, quote
 from simulator.play.assemble import as_path
 from simulator.play.kept import read_scores
 from simulator.play.scoring import ANEW, score_folder
+from simulator.play.study_cells import Named, named
 from simulator.runs.folder import digest, read_run
 
 __all__ = ["Run", "Side", "sides"]
@@ -66,24 +67,29 @@ class Side:
 
 
 def sides(paths: Sequence[str | Path], scorers: Sequence[str] | None = None) -> list[Side]:
-    """The sides that folders hold: each a run, or a folder of runs. Runs of a folder that differ in their seed alone
-    are one side, others are sides of their own, in order of name. With ``scorers`` all are scored by these, in memory.
+    """The sides that folders hold: each a run, a folder of runs, or a cell of a sweep (``SWEEP CELL``, ``SWEEP/CELL``)
+    with the runs of all its seeds. Runs of a folder that differ in their seed alone are one side, others are sides of
+    their own, in order of name. With ``scorers`` all are scored by these, in memory.
 
     Raises:
         InputError: a folder that holds no run.
-        UsageError: fewer than two sides, a run that is named twice, or two runs of one seed on a side.
+        UsageError: fewer than two sides, a cell that a sweep does not have, a run that is named twice, or two runs of
+            one seed on a side.
     """
     found: list[tuple[Path, list[Path]]] = []
-    for path in (as_path("run", p) for p in paths):
+    for path in named([as_path("run", p) for p in paths]):
+        if isinstance(path, Named):
+            found.append((Path(path.name), list(path.runs)))
+            continue
         inner = [] if (path / "run.json").exists() else sorted(f.parent for f in path.glob("*/run.json"))
         if not inner:
             read_run(path)  # a folder that is no run is told first
-        found += [(path, group) for group in _groups(inner)] if inner else [(path, [path])]
+        groups = _groups(inner) if inner else [[path]]
+        found += [(group[0] if len(group) == 1 else path, group) for group in groups]
     _ensure_once([folder for _, group in found for folder in group])
     if len(found) < 2:
         raise UsageError(f"a comparison takes two runs or more, and {quote(paths[0])} is one; name another")
-    alone = [group[0] if len(group) == 1 else path for path, group in found]
-    names = _short([path.resolve() for path in alone])
+    names = _short([path.resolve() for path, _ in found])
     made = [Side(name, _by_seed(group, scorers)) for name, (_, group) in zip(names, found, strict=True)]
     return [side if names.count(side.name) == 1 else Side(f"{side.name}#{n}", side.runs) for n, side in enumerate(made)]
 
