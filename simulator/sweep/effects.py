@@ -184,13 +184,21 @@ def _cells(cells: Sequence[CellRuns], grouped: Sequence[Group], axis: str, value
             why = "figures of these cells must not be compared: data, truth, protocol or source of latencies differ"
             continue
         rows, others = pairs(base, cell)
-        if len(rows) == 0 and axis == DATA:
-            rows, others = pairs(base, cell, by_recording=True)
+        if axis == DATA:
+            rows, others = _of_one_recording(base, cell, rows, others)
         if len(rows):
             found.append(_Pair(base, cell, rows, others, rows))
         else:
             why = "they have no session in common"
     return found, why
+
+
+def _of_one_recording(base: CellRuns, cell: CellRuns, rows: Rows, others: Rows) -> tuple[Rows, Rows]:
+    """Of units called alike those of one recording: made-up users of two recipes have the same names. Where there are
+    none, units by what they are recordings of.
+    """
+    same = [base.units[i].recording == cell.units[j].recording for i, j in zip(rows, others, strict=True)]
+    return (rows[same], others[same]) if any(same) else pairs(base, cell, by_recording=True)
 
 
 def _others(cell: CellRuns, axis: str) -> tuple[tuple[str, str], ...]:

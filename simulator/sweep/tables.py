@@ -61,7 +61,8 @@ def units(cell: Told) -> str:
 def csv_of(summary: Told) -> str:
     """A row a cell: axes, what happened, each metric with interval, n and rank, latency, tokens, cost."""
     axes, metrics = [a["name"] for a in summary["axes"]], [m["name"] for m in summary["metrics"]]
-    head = ["cell", *axes, "group", "latency_source", "marked", "n_sessions", "n_users", "done", "erred", "missing",
+    head = ["cell", *axes, "group", "latency_source", "marked", "sees_truth", "synthetic",
+            "n_sessions", "n_users", "done", "erred", "missing",
             "decisions", "errors", "unparsed"]  # fmt: skip
     head += [f"{m} {part}" if part != "value" else m for m in metrics for part in _OF_METRIC]
     head += ["latency_ms p50", "latency_ms p95", "tokens_in", "tokens_out", "cost"]
@@ -69,7 +70,8 @@ def csv_of(summary: Told) -> str:
     for cell in summary["cells"]:
         counts, used = cell["counts"], cell["tokens"] or {}
         row = [cell["id"], *(cell["values"].get(a) for a in axes), cell["group"], cell["latency_source"],
-               cell["marked"], cell["n_sessions"], cell["n_users"], *cell["units"].values(),
+               cell["marked"], cell["sees_truth"], cell["synthetic"], cell["n_sessions"], cell["n_users"],
+               *cell["units"].values(),
                *(counts.get(k, 0) for k in ("decisions", "error", "unparsed"))]  # fmt: skip
         row += [cell["metrics"][m][part] for m in metrics for part in _OF_METRIC]
         row += [cell["latency_ms"]["p50"], cell["latency_ms"]["p95"], used.get("in"), used.get("out"), cell["cost"]]

@@ -82,12 +82,27 @@ def test_each_data_set_has_effects_of_its_own_unless_they_are_twins(tmp_path: Pa
     assert [(e["data"], e["gain"], e["n_cells"], e["n"]) for e in together] == [("", "0.5", "2", "7")]
 
 
+def test_strangers_of_one_name_are_not_paired_for_the_effect_of_data(tmp_path: Path) -> None:
+    def effect(folder: Path, **header: Any) -> Mapping[str, Any]:
+        folder.mkdir()
+        made = Made(folder, {"data": ["a", "b"], "memory": ["none"]})
+        made.cell({"data": "a", "memory": "none"}, {"s0": S(hits=1), "s1": S(hits=1)}, data="a")
+        made.cell({"data": "b", "memory": "none"}, {"s0": S(hits=2), "s1": S(hits=2)}, data="b", **header)
+        (found,) = summarise(made.write(metrics=["R_rt"])).summary["effects"]
+        return dict(found)
+
+    assert effect(tmp_path / "twins")["gain"] == 0.25
+    assert effect(tmp_path / "strangers", recording="other")["reason"] == "they have no session in common"
+
+
 def test_made_up_people_are_called_synthetic_and_more_so_beside_recorded_ones(tmp_path: Path) -> None:
     of_two_sets(tmp_path, "t", user="synthetic-001")
     for name in ("summary.md", "summary.json", "summary.tex"):
         text = (tmp_path / name).read_text()
         assert "synthetic data, of people made up from a recipe" in text.replace("{}", ""), name
         assert "beside figures of real only with this word" in text, name
+    rows = csv.DictReader((tmp_path / "summary.csv").read_text().splitlines())
+    assert [(row["data"], row["synthetic"]) for row in rows][::2] == [("real", "false"), ("made", "true")]
 
 
 def test_rows_that_may_be_compared_stand_together_in_latex(tmp_path: Path) -> None:
