@@ -17,6 +17,9 @@ except ImportError:  # not a POSIX system: nothing keeps two processes apart the
 
 __all__ = ["FolderLock", "alone_in", "held", "is_locked"]
 
+_LOCKS = fcntl is not None
+_LOOKS = 20_000  # as often it is tried anew while others look: 20 ms and more, where a look takes some microseconds
+
 
 class FolderLock:
     """Held from the making until ``release``, or until the process ends, however it ends.
@@ -31,12 +34,9 @@ class FolderLock:
 
     def __init__(self, file: Path, said: str) -> None:
         self._file: int | None = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
-        if fcntl is not None:
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                self.release()
-                raise UsageError(said) from error
+        if not _taken(self._file):
+            self.release()
+            raise UsageError(said)
 
     def release(self) -> None:
         """Let others in."""
@@ -46,14 +46,43 @@ class FolderLock:
 
 
 def is_locked(file: Path) -> bool:
-    """Whether somebody holds it now. Where the system cannot tell (it is not POSIX), nobody seems to."""
-    if not file.exists():
+    """Whether somebody holds it now. Where the system cannot tell (it is not POSIX), nobody seems to.
+
+    Looking shares the lock for an instant. That keeps nobody else from looking, and whoever takes it waits that long.
+    """
+    if not _LOCKS:
         return False
     try:
-        FolderLock(file, "").release()
-    except UsageError:
+        opened = os.open(file, os.O_RDWR)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    try:
+        return not _locks(opened, fcntl.LOCK_SH)
+    finally:
+        os.close(opened)
+
+
+def _taken(file: int) -> bool:
+    """Lock an open file for its opener alone, past those who are just looking; False where somebody holds it."""
+    if not _LOCKS:
         return True
+    for _ in range(_LOOKS):
+        if _locks(file, fcntl.LOCK_EX):
+            return True
+        if not _locks(file, fcntl.LOCK_SH):  # shared with all who look, with nobody who holds it
+            return False
+        fcntl.flock(file, fcntl.LOCK_UN)
+        os.sched_yield()
     return False
+
+
+def _locks(file: int, way: int) -> bool:
+    """Whether an open file could be locked that way at once."""
+    try:
+        fcntl.flock(file, way | fcntl.LOCK_NB)
+    except OSError:  # held by another; or on a file system that locks nothing
+        return False
+    return True
 
 
 @contextmanager
