@@ -66,22 +66,3 @@ def test_one_who_never_stops_looking_is_not_waited_for(tmp_path: Path, monkeypat
     monkeypatch.setattr(lock, "_LOOKS", 10)
     with looked_at(tmp_path / LOCK), pytest.raises(UsageError, match="another proact is playing"):
         Lock(tmp_path)
-
-
-def test_locks_are_taken_while_others_look_all_the_time(tmp_path: Path) -> None:
-    over = threading.Event()
-
-    def look() -> None:
-        while not over.is_set():
-            is_locked(tmp_path / LOCK)
-
-    lookers = [threading.Thread(target=look) for _ in range(2)]
-    for one in lookers:
-        one.start()
-    try:
-        for _ in range(200):
-            Lock(tmp_path).release()
-    finally:
-        over.set()
-        for one in lookers:
-            one.join()
