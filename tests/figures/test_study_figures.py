@@ -200,3 +200,9 @@ def test_names_from_a_study_are_no_markup(tmp_path: Path) -> None:
     for name, (_, draw) in DRAWN.items():
         text = draw(Summary(raw), tmp_path / f"{name}.svg").read_text()
         assert "<script" not in text
+
+
+def test_curves_that_are_left_out_are_counted_and_it_is_said_where_they_are(tmp_path: Path) -> None:
+    axes = {"agent": [f"a{n}" for n in range(10)], "memory": [f"m{n}" for n in range(10)]}
+    told = words(draw_deadline(Summary(made(axes)), tmp_path / "x.svg"))
+    assert "more curves are left out; all curves stand in summary.json (deadline)" in told
