@@ -18,7 +18,8 @@ from simulator.session.schema import FILE_NAME
 from simulator.web.index import index_of, runs_of
 from simulator.web.pages import answer, html
 from simulator.web.place import NotHere, Place
-from simulator.web.timeline_data import UnitView, open_unit
+from simulator.web.timeline_data import UnitView
+from simulator.web.timeline_opening import open_unit
 from simulator.web.timeline_recording import Found, read_recording
 
 __all__ = ["routes"]

@@ -7,31 +7,24 @@ are seconds of the session, to the microsecond.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from scorers.base import Context, Unit, score_run
-from scorers.explaining import Told, explain_unit, seconds
-from scorers.feedback import FILE as FEEDBACK
+from scorers.base import Unit
+from scorers.explaining import Told
 from scorers.feedback import Feedback
-from scorers.feedback import read as read_feedback
-from scorers.interrupted import played_until, truth_as_played
-from simulator.core.errors import InputError, UsageError, quote
-from simulator.core.types import SECOND
-from simulator.play.kept import read_scores
-from simulator.play.whereabouts import told_since
-from simulator.runs.folder import read_run, read_unit
-from simulator.runs.gate import Gate
-from simulator.runs.records import Ints, Kind, LoggedOffer, RunLog
+from scorers.interrupted import truth_as_played
+from simulator.core.errors import UsageError, quote
+from simulator.runs.records import Kind, LoggedOffer
 from simulator.runs.runlog import flag_names
-from simulator.session.truth import Truth
+from simulator.web.timeline_log import LONG, decisions, failed, needed, stages, write
 from simulator.web.timeline_threads import intent_of, threads
 from simulator.web.timeline_times import seconds_of
 
-__all__ = ["MARKS", "UnitView", "open_unit"]
+__all__ = ["MARKS", "UnitView"]
 
 MARKS = {
     "on_time": "hit",
@@ -50,17 +43,6 @@ _FINE = frozenset({"on_time", "held_back", "served", "unservable", "not_played",
 
 _SHOWN = ("session", "user", "agent", "memory", "memory_mode", "protocol", "policy", "clock", "latency",
           "latency_source", "gate", "ocr", "seed", "segmentation", "model", "strategy", "sees_truth")  # fmt: skip
-_FIGURES = {
-    "stream": ("F1_rt", "P_rt", "R_rt", "scheduled_latency@p50", "scheduled_latency@p95", "false_alarms_per_hour"),
-    "moments": ("accuracy", "F1", "intention_accuracy", "scheduled_latency@p50", "scheduled_latency@p95"),
-    "trajectory": ("S_final", "P", "R", "scheduled_latency@p50", "scheduled_latency@p95"),
-}
-_LONG = 400  # characters of a text that the list of offers carries; the whole is in the decision
-_FAILED = (Kind.ERROR, Kind.UNPARSED)
-_NO_TRUTH = "Nothing is known of what was needed here, so nothing was classified: offers are drawn as they came."
-_NOT_YET = "The run goes on: it was not asked yet."
-_SINCE = ("What was needed was told after the run was played, in {where}: it counts here, as with `proact score "
-          "--truth`; the figures that the run keeps know nothing of it.")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +90,12 @@ class UnitView:
             "played_s": seconds_of(played_ns),
             "period_s": seconds_of(whole.period_ns),
             "never_seen": None if log.end is None else log.end.get("never_seen"),
-            "failed": _failed(log),
+            "failed": failed(log),
             "answers": self._answers(),
-            "truth": _truth(whole),
-            "decisions": self._decisions(),
-            "stages": self._stages(),
-            "writes": [_write(w) for w in log.writes],
+            "truth": needed(whole),
+            "decisions": decisions(log),
+            "stages": stages(log),
+            "writes": [write(w) for w in log.writes],
             "offers": self._offers(),
             "needs": [self._need(t) for t in self.told if t.what == "need"],
             "moments": [self._moment(t) for t in self.told if t.what == "moment"],
@@ -148,30 +130,6 @@ class UnitView:
         found = [(seconds_of(o.captured_ns), "offer", f"{o.intention} {o.text}") for o in self.unit.log.offers()]
         needs = self.unit.truth.opportunities
         return found + [(seconds_of(n.opens_ns), "need", f"{n.id} {n.intention} {n.query or ''}") for n in needs]
-
-    def _decisions(self) -> dict[str, Any]:
-        log = self.unit.log
-        stamps = {c: getattr(log, f"{c}_ns") for c in ("captured", "content", "released", "started", "actionable")}
-        return {
-            "seq": log.seq.tolist(),
-            "snapshot": log.snapshot.tolist(),
-            "kind": log.kind.tolist(),
-            "kinds": [kind.name.lower() for kind in Kind],
-            "flags": log.flags.tolist(),
-            "dropped": log.dropped_before.tolist(),
-            **{f"{name}_s": _seconds(column) for name, column in stamps.items()},
-        }
-
-    def _stages(self) -> dict[str, dict[str, list[Any]]]:
-        """By stage, the rows of the decisions that report it, and how long it took, in seconds."""
-        log, found = self.unit.log, dict[str, dict[str, list[Any]]]()
-        row_of = {int(seq): row for row, seq in enumerate(log.seq.tolist())}
-        for seq, record in log.full.items():
-            for name, ns in record.get("stages_ns", {}).items():
-                column = found.setdefault(name, {"row": [], "s": []})
-                column["row"].append(row_of[seq])
-                column["s"].append(seconds_of(ns))
-        return found
 
     def _offers(self) -> list[dict[str, Any]]:
         """Each delivered offer with its class, None where nothing was classified."""
@@ -241,7 +199,7 @@ def _offer(offer: LoggedOffer, told: Told | None, intent: str | None) -> dict[st
         "captured_s": seconds_of(offer.captured_ns),
         "arrived_s": seconds_of(offer.actionable_ns),
         "intention": offer.intention,
-        "text": "" if verdict == "held_back" else offer.text[:_LONG],  # thousands of the same, none of which was shown
+        "text": "" if verdict == "held_back" else offer.text[:LONG],  # thousands of the same, none of which was shown
         "confidence": offer.confidence,
         "class": verdict,
         "mark": "offer" if verdict is None else MARKS.get(verdict, verdict),
@@ -250,140 +208,6 @@ def _offer(offer: LoggedOffer, told: Told | None, intent: str | None) -> dict[st
     }
 
 
-def open_unit(run: Path, key: str, *, going_on: bool = False) -> UnitView:
-    """Read one unit of a run and have the scorer explain it, under the gate and matcher of the run's scores.
-
-    Of a run that knew nothing of what was needed, what its scenario says by now counts, as with ``score --truth``.
-
-    Args:
-        run: the run folder.
-        key: of the unit.
-        going_on: somebody plays into the run now.
-
-    Raises:
-        InputError: not a run folder, a unit it has not, or a broken file.
-    """
-    told = read_run(run)
-    if key not in told["resolved"]:
-        raise InputError(run, f"has no unit {quote(key)}")
-    log, truth = read_unit(run, told, key)
-    unit, notes = Unit(key, log, truth), list[str]()
-    protocol, scores = str(log.header["protocol"]), read_scores(run)
-    if later := not unit.has_truth(protocol):
-        if (since := told_since(run, told, key)) is not None:
-            unit = replace(unit, truth=since[0])
-            notes.append(_SINCE.format(where=since[1]))
-        else:
-            notes.append(_NO_TRUTH)
-    gate = str(log.header["gate"]) if scores is None else str(scores["gate"])
-    context = Context(protocol, Gate.parse(gate), None)
-    matcher = _matcher(scores, notes)
-    found: Sequence[Told] = ()
-    judged, going_on = unit, going_on and not log.complete
-    if unit.has_truth(protocol):
-        ends = going_on and protocol == "stream"  # of which windows must not be cut where the log ends
-        found = explain_unit(replace(unit, log=_as_if_over(log)) if ends else unit, context, matcher)
-        if ends:
-            found, judged = _so_far(unit, found)
-        elif going_on:
-            found = [replace(t, sentences=(_NOT_YET,)) if t.verdict == "not_asked" else t for t in found]
-    kept = None if scores is None or later or going_on else scores["units"].get(key, {}).get("scores")
-    figures = kept or score_run([judged], protocol, gate)["scores"]
-    chosen = {
-        name: figures[name] for name in _FIGURES[protocol] if name in figures and not (going_on and "hour" in name)
-    }
-    said = read_feedback(run / "units" / key / FEEDBACK)
-    return UnitView(run, key, told["status"], unit, gate, matcher, found, notes, chosen, going_on, said)
-
-
-def _as_if_over(log: RunLog) -> RunLog:
-    """The log of a run that goes on, so that windows keep their length: they are not cut where it stands now."""
-    never_seen = int(log.dropped_before.sum())
-    return replace(log, end={"released": len(log) + never_seen, "never_seen": never_seen})
-
-
-def _so_far(unit: Unit, told: Sequence[Told]) -> tuple[list[Told], Unit]:
-    """What can be said of a run that goes on: needs that are open, or to come, are not missed yet. Also the unit
-    without those, of which figures are made.
-    """
-    until = played_until(unit.log, unit.truth)
-    found, waiting = [], set[str]()
-    for one in told:
-        if one.what == "need" and one.verdict not in ("served", "unservable") and one.facts["closes_ns"] > until:
-            opened = one.facts["opens_ns"] < until
-            stands = "is still open" if opened else "opens later"
-            why = f"The run goes on and has come to {seconds(until)}; this {stands}."
-            waiting.add(one.id)
-            one = replace(one, verdict="still_open" if opened else "not_played", sentences=(why,))
-        found.append(one)
-    left = tuple(n for n in unit.truth.opportunities if n.id not in waiting)
-    return found, replace(unit, log=_as_if_over(unit.log), truth=replace(unit.truth, opportunities=left))
-
-
-def _failed(log: RunLog) -> dict[str, Any]:
-    """How many decisions failed or could not be read, what each failed one is charged at least, in seconds, and by
-    ``seq`` what was said of it.
-    """
-    timeout = log.header.get("timeout_ns")
-    errors, unread = (int((log.kind == kind).sum()) for kind in _FAILED)
-    said = {
-        str(seq): f"{e['kind']}: {e['text']}"[:_LONG] for seq, record in log.full.items() if (e := record.get("error"))
-    }
-    charge_s = None if timeout is None else seconds_of(int(timeout))
-    return {"errors": errors, "unparsed": unread, "charge_s": charge_s, "said": said}
-
-
-def _matcher(scores: Mapping[str, Any] | None, notes: list[str]) -> str:
-    """What made content right when the run was scored; a judge is not asked again, an embedder not loaded."""
-    specs = {} if scores is None else {d["scorer"] for d in scores["details"].values()}
-    for spec in sorted(specs):
-        _, _, given = spec.partition("matcher=")
-        if given and not given.startswith("category"):
-            notes.append(f"The kept scores compare content by {quote(given)}; here it is compared by category.")
-    return "category"
-
-
-def _seconds(column: Ints) -> list[float]:
-    found: list[float] = np.round(column / SECOND, 6).tolist()
-    return found
-
-
 def _plainly(told: Told) -> dict[str, Any]:
     return {"id": told.id, "what": told.what, "class": told.verdict, "title": told.title, "why": list(told.sentences),
             "error": told.verdict not in _FINE}  # fmt: skip
-
-
-def _write(record: Mapping[str, Any]) -> dict[str, Any]:
-    error = record.get("error")
-    return {
-        "seq": record["seq"],
-        "what": record["what"],
-        "event": record["event"],
-        "started_s": seconds_of(record["started_ns"]),
-        "done_s": seconds_of(record["done_ns"]),
-        "error": None if error is None else error.get("kind"),
-    }
-
-
-def _truth(truth: Truth) -> dict[str, Any]:
-    return {
-        "known": truth.known,
-        "rule": truth.rule,
-        "needs": [
-            {
-                "id": n.id,
-                "opens_s": seconds_of(n.opens_ns),
-                "closes_s": seconds_of(n.closes_ns),
-                "acted_s": None if n.acted_ns is None else seconds_of(n.acted_ns),
-                "intention": n.intention,
-                "query": n.query,
-                "weight": n.weight,
-                "origin": n.origin,
-                "unservable": n.unservable,
-            }
-            for n in sorted(truth.opportunities, key=lambda n: (n.opens_ns, n.id))
-        ],
-        "assists": [[seconds_of(a.start_ns), seconds_of(a.end_ns), a.intention] for a in truth.assists],
-        "gaps": [[seconds_of(g.start_ns), seconds_of(g.end_ns), g.reason] for g in truth.gaps],
-        "acts_s": [seconds_of(t) for t in truth.acts_ns],
-    }

@@ -15,7 +15,7 @@ from scorers.explaining import explain_unit
 from simulator.core.errors import InputError, UsageError
 from simulator.runs.folder import read_run
 from simulator.runs.runlog import read
-from simulator.web.timeline_data import open_unit
+from simulator.web.timeline_opening import open_unit
 from simulator.web.timeline_recording import read_recording
 from simulator.web.timeline_threads import threads
 from tests.logs import D, log
