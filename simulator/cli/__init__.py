@@ -133,6 +133,17 @@ def _flushed(code: int) -> int:
     return code
 
 
+def _told(error: Exception) -> str:
+    """What is wrong with the words of a command."""
+    unused = getattr(error, "unused_tokens", None)
+    if not unused:
+        return str(error)
+    return (
+        f"nothing takes the word{'s' if len(unused) > 1 else ''} {' '.join(map(repr, unused))}; an option that may be "
+        "given several times has one value each time, as in --sessions A --sessions B"
+    )
+
+
 def _call(words: list[str]) -> int:
     from cyclopts import CycloptsError
 
@@ -143,7 +154,7 @@ def _call(words: list[str]) -> int:
         guard.check()
         result = app(words)(words, exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        print(f"proact: {error}", file=sys.stderr)  # noqa: T201
+        print(f"proact: {_told(error)}", file=sys.stderr)  # noqa: T201
         return Exit.USAGE
     except ProactError as error:
         print(f"proact: {error}", file=sys.stderr)  # noqa: T201

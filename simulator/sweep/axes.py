@@ -11,13 +11,13 @@ from typing import Any
 from agents.base import agents
 from memory.base import memories
 from simulator.core.errors import UsageError, nearest, quote
-from simulator.core.registry import typed
+from simulator.core.registry import parse_spec, typed
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice
 from simulator.play.makers import Maker, agent_maker, memory_maker, with_params
 from simulator.sweep.study import said
 
-__all__ = ["ALWAYS", "NOTHING", "RULES", "Axis", "Draft", "choice_of", "ensure_axis", "maker_of"]
+__all__ = ["ALWAYS", "NOTHING", "RULES", "Axis", "Draft", "canonical", "choice_of", "ensure_axis", "maker_of"]
 
 NOTHING = "-"
 """The value of an axis that says nothing to a cell, such as the modality of an agent that is shown no screen."""
@@ -63,6 +63,18 @@ def maker_of(kind: str, spec: str) -> Maker:
         UsageError: there is none of that name.
     """
     return agent_maker(spec) if kind == "agent" else memory_maker(spec)
+
+
+def canonical(kind: str, spec: str) -> str:
+    """The spec of an agent or a memory by our own names, where it was written with an alias: one thing is one cell.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    registry: Any = agents if kind == "agent" else memories
+    parsed = registry.parse(spec)
+    registry.get(parsed.name)
+    return spec if parsed.name == parse_spec(spec).name else str(parsed.text)
 
 
 @cache

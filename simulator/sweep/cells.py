@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from simulator.core.errors import InputError, UsageError, nearest
+from simulator.core.errors import InputError, UsageError, nearest, quote
 from simulator.endpoint.types import ModelChoice
-from simulator.sweep.axes import ALWAYS, Axis, Draft, choice_of, ensure_axis
+from simulator.sweep.axes import ALWAYS, Axis, Draft, canonical, choice_of, ensure_axis
 from simulator.sweep.study import StudyFile, said
 from simulator.sweep.types import Cell
 
@@ -53,7 +53,7 @@ def grid(study: StudyFile, where: Path, *, model: ModelChoice | None = None,
         for name, value in _entry(entry, f"include[{i}]", axes, where, models).items():
             if value not in axes[name]:
                 axes[name].append(value)
-    drafts = _without(drafts, study, axes, where, models)
+    drafts = _without(drafts, study, axes, where, models, set_ or {})
     varying = tuple(name for name, values in axes.items() if len(values) > 1)
     cells: dict[tuple[tuple[str, str], ...], Cell] = {}
     for values in drafts:
@@ -67,7 +67,7 @@ def grid(study: StudyFile, where: Path, *, model: ModelChoice | None = None,
     if not cells:
         raise InputError(where, "no cell is left of it", field="exclude")
     found = tuple(cells.values())
-    baseline = _entry(study.baseline, "baseline", axes, where, models, known=True)
+    baseline = _entry(study.baseline, "baseline", axes, where, models, known=True, set_=set_ or {})
     return Grid(_as_they_are(axes, found), found, baseline)
 
 
@@ -91,27 +91,40 @@ def _axes(study: StudyFile, where: Path, models: dict[str, Any], set_: Mapping[s
         if name not in sets:
             raise InputError(where, f"no such data set; {nearest(name, sets)}", field="data", value=name)
         axes[DATA].append(name)
-    for name, value in ALWAYS.items():
-        axes[name] = [_word(name, v, models) for v in given.pop(name, [value])]
+    given = {name: given.pop(name, [value]) for name, value in ALWAYS.items()} | given
+    fields = {name: f"axes.{name}" + (" (set on the command line)" if name in set_ else "") for name in given}
     for name, values in given.items():
-        axes[name] = [_word(name, v, models) for v in values]
-    for name, typed in axes.items():
-        if not typed:
-            raise InputError(where, "at least one value is wanted", field=f"axes.{name}")
-        if twice := next((v for i, v in enumerate(typed) if v in typed[:i]), None):
-            raise InputError(where, "each value once", field=f"axes.{name}", value=twice)
-    further = [{n: said(v) for n, v in e.items()} for e in study.include]
+        axes[name] = [_word(name, v, models, where, fields[name]) for v in values]
+        if not axes[name]:
+            raise InputError(where, "at least one value is wanted", field=fields[name])
+        if (nth := next((i for i, v in enumerate(axes[name]) if v in axes[name][:i]), None)) is not None:
+            typed, value = said(values[nth]), axes[name][nth]
+            why = (
+                ""
+                if isinstance(values[nth], dict) or typed == value
+                else f", and this is another word for {quote(value)}"
+            )
+            raise InputError(where, f"each value once{why}", field=fields[name], value=typed if why else value)
+    further = [{n: _word(n, v, models, where, f"include[{i}].{n}") for n, v in e.items() if n in ALWAYS}
+               for i, e in enumerate(study.include)]  # fmt: skip
     specs = {kind: [*axes[kind], *(e[kind] for e in further if kind in e)] for kind in ALWAYS}
     for name in axes:
         try:
             ensure_axis(name, specs["agent"], specs["memory"])
         except UsageError as error:
-            raise InputError(where, str(error), field=f"axes.{name}") from error
+            raise InputError(where, str(error), field=fields.get(name)) from error
     return axes
 
 
-def _word(axis: str, value: Any, models: dict[str, Any]) -> str:
-    """A value as typed; that of a model with more than a name goes by its name, or by all of it where that is taken."""
+def _word(axis: str, value: Any, models: dict[str, Any], where: Path, field: str) -> str:
+    """A value as typed, by our own name where an alias was; that of a model with more than a name goes by its name, or
+    by all of it where that is taken.
+    """
+    if axis in ALWAYS:
+        try:
+            return canonical(axis, said(value))
+        except UsageError as error:
+            raise InputError(where, str(error), field=field) from error
     if not isinstance(value, dict):
         return said(value)
     if axis != "model":
@@ -124,15 +137,21 @@ def _word(axis: str, value: Any, models: dict[str, Any]) -> str:
 
 
 def _entry(entry: Mapping[str, Any], field: str, axes: Mapping[str, Sequence[str]], where: Path,
-           models: dict[str, Any], *, known: bool = False) -> dict[str, str]:  # fmt: skip
+           models: dict[str, Any], *, known: bool = False, set_: Collection[str] = ()) -> dict[str, str]:  # fmt: skip
     """An entry of include, exclude or baseline; ``known``: its values must be among those of the study."""
     found = {}
     for name, value in entry.items():
         if name not in axes:
             raise InputError(where, f"the study has no such axis; {nearest(name, axes)}", field=f"{field}.{name}")
-        found[name] = _word(name, value, models)
+        try:
+            found[name] = _word(name, value, models, where, f"{field}.{name}")
+        except InputError:
+            if not known:
+                raise
+            found[name] = said(value)  # which is no value of that axis
         if (known or name == DATA) and found[name] not in axes[name]:
-            want = f"no value of that axis; {nearest(found[name], axes[name])}"
+            as_set = " as it is set on the command line" if name in set_ else ""
+            want = f"no value of that axis{as_set}; {nearest(found[name], axes[name])}"
             raise InputError(where, want, field=f"{field}.{name}", value=found[name])
     return found
 
@@ -147,11 +166,11 @@ def _product(axes: Mapping[str, Sequence[str]], where: Path) -> list[tuple[str, 
 
 
 def _without(drafts: list[dict[str, str]], study: StudyFile, axes: Mapping[str, Sequence[str]], where: Path,
-             models: dict[str, Any]) -> list[dict[str, str]]:  # fmt: skip
+             models: dict[str, Any], set_: Collection[str]) -> list[dict[str, str]]:  # fmt: skip
     for i, entry in enumerate(study.exclude):
         if not entry:
             raise InputError(where, "an axis with a value is wanted", field=f"exclude[{i}]")
-        given = _entry(entry, f"exclude[{i}]", axes, where, models, known=True)
+        given = _entry(entry, f"exclude[{i}]", axes, where, models, known=True, set_=set_)
         drafts = [d for d in drafts if any(d[name] != value for name, value in given.items())]
     return drafts
 

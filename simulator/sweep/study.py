@@ -180,8 +180,27 @@ def _sentence(error: ValidationError, where: Path) -> InputError:
     if fault["type"] == "missing":
         return InputError(where, "this key is missing", field=field)
     shown = None if isinstance(value, dict | list) else said(value)
-    return InputError(where, str(fault["msg"]).removeprefix("Input ").removeprefix("Value error, "), field=field,
-                      value=shown)  # fmt: skip
+    return InputError(where, _wanted(fault["type"], str(fault["msg"]), places, value), field=field, value=shown)
+
+
+_SEEDS = f"a list of whole numbers from 0, each once, or how many of them: 1 to {MOST_SEEDS:,}"
+_NAME = "letters, digits and . : + - _, without blanks"
+_SET = "a list of sessions is wanted, or a mapping with generate or noise"
+
+
+def _wanted(kind: str, said_of_it: str, places: Sequence[Any], value: Any) -> str:
+    """What is wanted there, in words of the file."""
+    if places[0] == "seeds":
+        return said_of_it.removeprefix("Value error, ") if kind == "value_error" else _SEEDS
+    if kind == "string_pattern_mismatch":
+        return _NAME
+    if places[0] == "data" and len(places) == 2:
+        return _SET
+    if kind == "list_type":
+        return "a list is wanted" + ("" if isinstance(value, dict) else f", such as [{said(value)}]")
+    if kind in ("dict_type", "model_type", "model_attributes_type", "mapping_type"):
+        return "a mapping is wanted: names, each with its value"
+    return said_of_it.removeprefix("Input ").removeprefix("Value error, ")
 
 
 def _is_branch(place: str) -> bool:

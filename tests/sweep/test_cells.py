@@ -114,6 +114,13 @@ def test_the_command_line_sets_an_axis_whether_the_file_has_it_or_not() -> None:
         ({"axes": {"agent": ["pryor"]}}, ["did you mean 'prior'"]),
         ({"axes": {"memory": []}}, ["axes.memory: at least one value"]),
         ({"axes": {"memory": ["rag", "rag"]}}, ["axes.memory: 'rag': each value once"]),
+        (
+            {"axes": {"memory": ["personas", "cluster"]}},
+            ["'cluster': each value once, and this is another word for 'pers"],
+        ),
+        ({"axes": {"memory": ["grpah"]}}, ["study.yaml: axes.memory: unknown memory 'grpah'; did you mean 'graph'?"]),
+        ({"axes": {"agent": ["priorr"], "window": ["5s"]}}, ["study.yaml: axes.agent: unknown agent 'priorr'"]),
+        ({"include": [{"memory": "grpah"}]}, ["study.yaml: include[0].memory: unknown memory 'grpah'"]),
         ({"exclude": [{"memory": "nun"}]}, ["exclude[0].memory: 'nun': no value of that axis"]),
         ({"exclude": [{}]}, ["exclude[0]"]),
         ({"exclude": [{"memory": "rag"}]}, ["exclude: no cell is left"]),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from simulator.cli import _call
 from simulator.core.errors import InputError, UsageError
 from simulator.endpoint.types import ModelChoice
 from simulator.sweep.planning import look
@@ -75,3 +76,22 @@ def test_a_server_is_asked_which_model_is_meant_before_anything_is_played(tmp_pa
     swept(file, tmp_path / "out", model=ModelChoice("m", gone))  # nothing is missing: nobody is asked
     with pytest.raises(UsageError, match=r"nothing is played: .* cannot be reached"):
         swept(file, tmp_path / "other", model=ModelChoice("m", gone))
+
+
+def test_what_the_command_line_set_is_told_as_such(tmp_path: Path) -> None:
+    file = world(tmp_path, n=1, axes={"agent": "silent", "memory": ["none", "rag"]}, baseline={"memory": "none"})
+    with pytest.raises(
+        InputError, match=r"axes\.memory \(set on the command line\): unknown memory 'grpah'; did you mean"
+    ):
+        dry(file, tmp_path / "out", set_={"memory": ["grpah"]})
+    with pytest.raises(
+        InputError, match=r"baseline\.memory: 'none': no value of that axis as it is set on the command"
+    ):
+        dry(file, tmp_path / "out", set_={"memory": ["rag"]})
+
+
+def test_a_second_value_behind_an_option_is_told_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _call(["sweep", "memory-ablation", "--sessions", "a", "b"]) == 2
+    assert (
+        "nothing takes the word 'b'; an option that may be given several times has one value" in capsys.readouterr().err
+    )

@@ -40,6 +40,13 @@ def test_seeds_are_a_list_or_counted_from_0() -> None:
         ({"seeds": -1}, ["seeds"]),
         ({"seeds": [1, 1]}, ["seeds", "each once"]),
         ({"seeds": "two"}, ["seeds", "'two'"]),
+        ({"seeds": 0}, ["seeds: '0': a list of whole numbers from 0, each once, or how many of them: 1 to 100,000"]),
+        ({"sessions": "bundled"}, ["sessions: 'bundled': a list is wanted, such as [bundled]"]),
+        (
+            {"data": {"bundled": "bundled"}},
+            ["data.bundled: 'bundled': a list of sessions is wanted, or a mapping with"],
+        ),
+        ({"name": "my study"}, ["name: 'my study': letters, digits and . : + - _, without blanks"]),
         ({"include": [3]}, ["include[0]", "'3'"]),
         ({"data": {"made": {"generatr": {}}}}, ["data.made.generatr: unknown key; did you mean 'generate'?"]),
         ({"data": {"made": {"generate": {"user": 3}}}}, ["data.made.generate.user: unknown key; did you mean 'users'"]),
