@@ -1,7 +1,7 @@
 """``letta:URL``: archival memory (passages) of a Letta server (Apache-2.0), over its REST interface.
 
-Written against the interface of letta-client 1.12 and tried on a stub of ours; it never ran against a real server. An
-agent of the server's for each user, so that users share nothing; events and instants go along as tags and come back.
+Tried on a real server, Letta 0.16.8 over PostgreSQL with pgvector. An agent of the server for each user, so that users
+share nothing; events go along as tags, instants as dates, and both come back.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from memory.adapters.counted import Counted
 from memory.adapters.documents import Document, DocumentMemory
 from memory.adapters.wire import ServerError, Wire, own_name
 from memory.base import memories
+from simulator.core.errors import UsageError
+from simulator.endpoint.address import is_here
 
 __all__ = ["LettaMemory", "instant_of"]
 
@@ -31,29 +34,46 @@ class LettaMemory(Counted, DocumentMemory):
 
     Args:
         url: of the server, such as http://127.0.0.1:8283.
-        model: the handle of the model that its agents are made with; a passage needs none, but the server asks for it.
-        embedding: likewise, of its embeddings; to have ours, set the server up with the proxy as its base URL.
+        model: handle of the server's model that its agents are made with, such as ``openai-proxy/qwen``; a passage asks
+            none. Empty: none of the server's, but the name of the proxy, which the server then has no need to know.
+        embedding: handle of the server's embeddings; empty: ours, which the server gets from the proxy.
         token: name of the environment variable that holds a token.
         template: what of an event is stored as its text: ``window`` or ``fact``, see ``DocumentMemory``.
         proxy: port of the counting proxy; 0 takes a free one.
         upstream: the model server behind that proxy.
     """
 
-    def __init__(self, url: str, model: str = "openai/none", embedding: str = "openai/none", token: str | None = None,
+    def __init__(self, url: str, model: str = "", embedding: str = "", token: str | None = None,
                  template: str = "window", proxy: int = 0, upstream: str = "") -> None:  # fmt: skip
         DocumentMemory.__init__(self, template)
+        if not (model and embedding) and not is_here(urlsplit(url).hostname or ""):
+            raise UsageError("memory: a Letta server on another machine cannot ask the counting proxy here: name "
+                             "handles of its own, model=… and embedding=…")  # fmt: skip
         self._wire = Wire(url, token)
         self._model, self._embedding, self._name = model, embedding, own_name()
         self._agents: dict[str, str] = {}
+        self._archives: dict[str, None] = {}  # where the server keeps an agent's passages; it outlives the agent
         Counted.__init__(self, None, upstream, proxy)
 
     def _agent(self, user: str) -> str:
         agent = self._agents.get(user)
         if agent is None:
-            body = {"name": f"{self._name}-{len(self._agents)}", "model": self._model, "embedding": self._embedding}
-            made = self._wire.call("POST", "/v1/agents/", {**body, "memory_blocks": []})
+            body = {"name": f"{self._name}-{len(self._agents)}", **self._models(), "memory_blocks": [],
+                    "include_base_tools": False}  # fmt: skip
+            made = self._wire.call("POST", "/v1/agents/", body)
             agent = self._agents[user] = str(_field(made, "id", "an agent"))
         return agent
+
+    def _models(self) -> dict[str, Any]:
+        """What an agent is made with: a handle has to be one that the server listed, a description may name anybody."""
+        url, embedder = self.proxy.url, self.embedder
+        model: dict[str, Any] = {"model": self._model} if self._model else {
+            "llm_config": {"model": "none", "model_endpoint_type": "openai", "model_endpoint": url,
+                           "context_window": 8_192}}  # fmt: skip
+        embedding: dict[str, Any] = {"embedding": self._embedding} if self._embedding else {
+            "embedding_config": {"embedding_model": embedder.identity, "embedding_endpoint_type": "openai",
+                                 "embedding_endpoint": url, "embedding_dim": embedder.dimension}}  # fmt: skip
+        return {**model, **embedding}
 
     def _add(self, user: str, document: Document) -> str:
         body = {"text": document.text, "created_at": instant_of(document.known_ns),
@@ -61,6 +81,7 @@ class LettaMemory(Counted, DocumentMemory):
         made = self._wire.call("POST", f"/v1/agents/{self._agent(user)}/archival-memory", body)
         self.written()
         first = made[0] if isinstance(made, list) and made else None
+        self._archives[str(_field(first, "archive_id", "a passage"))] = None
         return str(_field(first, "id", "a passage"))
 
     def _remove(self, user: str, document: Document) -> None:
@@ -70,19 +91,24 @@ class LettaMemory(Counted, DocumentMemory):
         # "before" the date: a microsecond later, so that what became known just now counts
         query = {"query": text, "top_k": n, "end_datetime": instant_of(now_ns + 1_000)}
         said = self._wire.call("GET", f"/v1/agents/{self._agent(user)}/archival-memory/search", query=query)
-        found = []
+        found: list[tuple[str, float]] = []
+        firsts: dict[str, int] = {}
         for place, hit in enumerate(_field(said, "results", "a search")):
-            tags = hit.get("tags") or [] if isinstance(hit, Mapping) else []
-            ids = [tag.removeprefix("event:") for tag in tags if str(tag).startswith("event:")]
-            found += [(one, 1.0 / (place + 1)) for one in ids]  # it tells an order and no scores
+            # it tells an order and no scores, and no order among equal texts: those tie at the place of the first
+            first = firsts.setdefault(str(_field(hit, "content", "a search")), place)
+            ids = [tag.removeprefix("event:") for tag in hit.get("tags") or [] if str(tag).startswith("event:")]
+            found += [(one, 1.0 / (first + 1)) for one in ids]
         return found
 
     def close(self) -> None:
-        """Delete its agents on the server, with all that they hold."""
+        """Delete its agents on the server, and their archives: with an agent its passages do not go."""
         try:
+            for archive in self._archives:
+                self._wire.call("DELETE", f"/v1/archives/{archive}")
             for agent in self._agents.values():
                 self._wire.call("DELETE", f"/v1/agents/{agent}")
         finally:
+            self._archives.clear()
             self._agents.clear()
             self._wire.close()
             super().close()
