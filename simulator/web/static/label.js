@@ -3,12 +3,13 @@
 import { Refused, ask, byId, clock, count, el, failed, key, page, plain, put, tell, text } from "/static/base.js";
 import { Marked, Marking, spoken } from "/static/label_model.js";
 import { Frame } from "/static/timeline_frame.js";
-import { Session } from "/static/timeline_model.js";
+import { movingOver } from "/static/timeline_moving.js";
 
 page({ title: "Label" });
 const id = location.pathname.split("/")[2], SHORT_S = 10, TYPING_MS = 900;
 const state = { t: 0, playing: false, by: "", data: null, recording: null, fixed: "", hover: null };
-let session = null, drawing = null, frame = null, dirty = false;
+let session = null, drawing = null, frame = null;
+const moving = movingOver(state, { bringUp, nowhere: flash, stepped: (t) => { byId("said").textContent = clock(t, 1); } }), { seek, redraw, lookAt, stop, when } = moving;
 try { state.by = localStorage.getItem("proact-by") ?? ""; } catch { /* not kept */ }
 
 const FIELDS = ["opens", "closes", "acted", "intention", "query", "weight", "note"];
@@ -220,28 +221,8 @@ byId("by").addEventListener("keydown", (event) => { if (event.key === "Enter" ||
 
 // ---------------------------------------------------------------- moving
 
-function seek(t, { show = false } = {}) {
-  state.t = Math.min(Math.max(t, 0), session.end);
-  const span = drawing.to - drawing.from, margin = show ? span * 0.05 : 0;
-  if (state.t < drawing.from + Math.min(margin, drawing.from) || state.t > drawing.to - (drawing.to < session.end ? margin : 0)) {
-    drawing.view(state.t - span * 0.4, state.t + span * 0.6);
-    dirty = true;
-  }
-  moved = true;
-  repaint();
-}
-let moved = false, painting = 0, resting = 0, flashing = 0;
-function repaint() {
-  painting ||= requestAnimationFrame(() => {
-    painting = 0;
-    if (moved) bringUp();
-    if (dirty) { dirty = false; drawing.draw(); }
-    drawing.cursor(state.t, state);
-  });
-}
-function redraw() { dirty = true; repaint(); }
+let resting = 0, flashing = 0;
 function bringUp() {
-  moved = false;
   const i = session.shotAt(state.t), r = session.recording, span = session.spanAt(state.t);
   frame.show(i, session.gapAt(state.t));
   put(byId("window"), span ? [el("strong", {}, text(span[2] === null ? "unknown app" : r.apps[span[2]], { limit: 80 })), " ", text(span[3] === null ? "" : r.titles[span[3]], { limit: 160 })] : "");
@@ -257,41 +238,6 @@ function flash(words) {
   clearTimeout(flashing);
   byId("flash").textContent = words;
   flashing = setTimeout(() => { byId("flash").textContent = ""; }, 4000);
-}
-function step(by) {
-  const i = session.shotAt(state.t), to = session.times[Math.min(Math.max(i + by, 0), session.times.length - 1)];
-  stop();
-  if (to !== undefined) { seek(to); byId("said").textContent = clock(to, 1); }
-}
-function jump(list, direction, none) {
-  stop();
-  const to = Session.next(list, state.t, direction);
-  if (to === null) flash(none); else seek(to, { show: true });
-}
-function zoom(by, around = state.t) {
-  const share = (around - drawing.from) / (drawing.to - drawing.from), span = (drawing.to - drawing.from) * by;
-  if (drawing.view(around - share * span, around + (1 - share) * span)) redraw();
-}
-function pan(by) {
-  const span = drawing.to - drawing.from;
-  if (drawing.view(drawing.from + by * span, drawing.to + by * span)) redraw();
-}
-let last = 0;
-function play() {
-  state.playing = !state.playing;
-  put(byId("play"), state.playing ? "⏸ Pause" : "▶ Play");
-  if (!state.playing) return;
-  if (state.t >= session.end - session.period) seek(0);
-  last = performance.now();
-  requestAnimationFrame(tick);
-}
-function stop() { if (state.playing) play(); }
-function tick(now) {
-  if (!state.playing) return;
-  const to = state.t + ((now - last) / 1000) * Number(byId("speed").value);
-  last = now;
-  seek(to);
-  if (to >= session.end) stop(); else requestAnimationFrame(tick);
 }
 
 // ---------------------------------------------------------------- pointer
@@ -311,33 +257,29 @@ base.addEventListener("pointerdown", (event) => {
     drag = held.edge && !state.fixed ? { kind: "edge", edge: held.edge, one: { ...one }, moved: false } : { kind: "cursor" };
   } else if (lane?.kind === "needs" && !state.fixed) drag = { kind: "new", from: t, x };
   else drag = { kind: "cursor" };
-  moving(event);
+  move(event);
 });
-function moving(event) {
+function move(event) {
   const [x] = drawing.at(event), t = place(drawing.t(x));
-  if (drag.kind === "overview") {
-    const at = (x / drawing.width) * session.end, half = (drawing.to - drawing.from) / 2;
-    if (half * 2 < session.end && drawing.view(at - half, at + half)) dirty = true;
-    return seek(at);
-  }
+  if (drag.kind === "overview") return lookAt(x);
   if (drag.kind === "edge" && event.type === "pointermove") {
     const { one, edge: which } = drag;
     if (which === "opens" ? t < one.closes_s : t > one.opens_s) {
       one[`${which}_s`] = t;
       drag.moved = true;
       session.windows(windows().map((w) => (w.id === one.id ? one : w)));
-      dirty = true;
+      redraw();
     }
   }
   if (drag.kind === "new" && Math.abs(x - drag.x) > 4) {
     drag.to = t;
     session.windows([...windows(), { id: -1, opens_s: Math.min(drag.from, t), closes_s: Math.max(drag.from, t), acted_s: null, intention: null, problem: null }]);
-    dirty = true;
+    redraw();
   }
   seek(drawing.t(x));
 }
 base.addEventListener("pointermove", (event) => {
-  if (drag) moving(event);
+  if (drag) move(event);
   else base.style.cursor = drawing.held(...drawing.at(event))?.edge ? "ew-resize" : "crosshair";
 });
 base.addEventListener("pointerup", () => {
@@ -348,22 +290,11 @@ base.addEventListener("pointerup", () => {
   else if (done) { session.windows(windows()); redraw(); }
 });
 base.addEventListener("pointercancel", () => { drag = null; session.windows(windows()); redraw(); });
-base.addEventListener("wheel", (event) => {
-  if (event.ctrlKey || event.metaKey) zoom(Math.exp(event.deltaY / 300), drawing.t(drawing.at(event)[0]));
-  else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan((event.deltaX || event.deltaY) / 1000);
-  else return;
-  event.preventDefault();
-}, { passive: false });
 
 // ---------------------------------------------------------------- controls and keys
 
 const click = (name, act) => byId(name).addEventListener("click", act);
-click("play", play);
-click("back", () => step(-1));
-click("forth", () => step(1));
-click("closer", () => zoom(0.5));
-click("farther", () => zoom(2));
-click("all", () => { if (drawing.view(0, session.end)) redraw(); });
+moving.buttons();
 click("begin", begin);
 click("end", () => edge("closes"));
 click("act", () => edge("acted"));
@@ -371,7 +302,6 @@ click("remove", remove);
 click("undo", undo);
 click("redo", redo);
 
-const when = (act) => () => session && act();
 key("o", "a window opens here", when(begin));
 key("c", "the selected window closes here", when(() => edge("closes")));
 key("x", "the user acted alone here", when(() => edge("acted")));
@@ -384,19 +314,10 @@ key("u", "undo", when(undo));
 key("y", "redo", when(redo));
 key("Ctrl+z", "undo", when(undo));
 key("Ctrl+y", "redo", when(redo));
-key("ArrowLeft", "previous snapshot", when(() => step(-1)));
-key("ArrowRight", "next snapshot", when(() => step(1)));
-key("Alt+ArrowLeft", "previous change of app", when(() => jump(session.bounds, -1, "no earlier change of app")));
-key("Alt+ArrowRight", "next change of app", when(() => jump(session.bounds, 1, "no later change of app")));
-key(" ", "play or pause", when(play));
-for (const [n, speed] of [["1", "1"], ["2", "8"], ["3", "60"]]) key(n, `play at ${speed}×`, when(() => { byId("speed").value = speed; }));
-key("w", "zoom in", when(() => zoom(0.5)));
-key("s", "zoom out", when(() => zoom(2)));
-key("a", "look earlier", when(() => pan(-0.25)));
-key("d", "look later", when(() => pan(0.25)));
-key("0", "the whole session", when(() => { if (drawing.view(0, session.end)) redraw(); }));
-key("Home", "to the start", when(() => { stop(); seek(0); }));
-key("End", "to the end", when(() => { stop(); seek(session.times.at(-1) ?? session.end); }));
+moving.stepKeys();
+moving.appKeys();
+moving.playKeys();
+moving.viewKeys();
 
 function arrange() {
   drawing.arrange(session, byId("lanes").clientWidth < 560);
@@ -423,8 +344,7 @@ try {
   put(byId("name"), el("a", { href: "/recordings" }, "Recordings"), " / ", text(state.recording.session, { limit: 60 }));
   put(byId("intentions"), state.recording.intentions.map((name) => el("option", { value: plain(name) })));
   byId("by").value = state.by;
-  drawing.session = session;
-  drawing.view(0, session.end);
+  moving.begin(session, drawing);
   arrange();
   await reload();
   const t = Number.parseFloat(new URLSearchParams(location.hash.slice(1)).get("t"));

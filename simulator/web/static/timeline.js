@@ -3,6 +3,7 @@ import { Refused, ask, byId, clock, colour, count, counted, el, failed, fixed, k
 import { Drawing, MARKS, needMark, stageColour, swatch } from "/static/timeline_draw.js";
 import { Frame } from "/static/timeline_frame.js";
 import { Lanes, Session } from "/static/timeline_model.js";
+import { movingOver } from "/static/timeline_moving.js";
 import { Panel } from "/static/timeline_panel.js";
 
 page({ title: "Timeline" });
@@ -10,8 +11,9 @@ const LETTERS = "ABCDEFGH", MOST_RUNS = 6, ROWS = 150;
 const [, , own, unitPart] = location.pathname.split("/");
 let unit = unitPart === undefined ? null : decodeURIComponent(unitPart);
 const state = { t: 0, playing: false, hits: [], hit: -1, selected: null, hover: null, chosen: 0 };
+const moving = movingOver(state, { bringUp, nowhere, go, paused: remember }), { seek, repaint, redraw, jump, zoom, lookAt, stop, when } = moving;
 const link = () => new URLSearchParams(location.hash.slice(1));
-let session = null, drawing = null, frame = null, panel = null, dirty = false;
+let session = null, drawing = null, frame = null, panel = null;
 
 // ---------------------------------------------------------------- asking for a run
 
@@ -33,8 +35,7 @@ async function open() {
   drawing = new Drawing(byId("base"), byId("over"));
   byId("opening").remove();
   byId("whole").hidden = false;
-  drawing.session = session;
-  drawing.view(0, session.end);
+  moving.begin(session, drawing);
   refill([...recording.notes, ...problems]);
   seek(linked() ?? 0);
   performance.mark("timeline-open");
@@ -176,18 +177,6 @@ function listed() {
 
 // ---------------------------------------------------------------- moving
 
-// Go to an instant; what shows it is brought up to date once a frame. `show`: bring it well into view.
-function seek(t, { show = false } = {}) {
-  state.t = Math.min(Math.max(t, 0), session.end);
-  const span = drawing.to - drawing.from, edge = show ? span * 0.05 : 0;
-  if (state.t < drawing.from + Math.min(edge, drawing.from) || state.t > drawing.to - (drawing.to < session.end ? edge : 0)) {
-    drawing.view(state.t - span * (state.playing ? 0.1 : 0.4), state.t + span * (state.playing ? 0.9 : 0.6));
-    dirty = true;
-  }
-  moved = true;
-  repaint();
-}
-
 // Where somebody goes: who steps back from what is being played wants to stay there, so it is followed no more.
 function go(t, how = {}) {
   if (t < newest() - session.period / 2) byId("follow").checked = false;
@@ -195,9 +184,8 @@ function go(t, how = {}) {
 }
 const newest = () => Math.max(0, ...session.runs.filter((run) => run.data.status === "running").map((run) => run.captures.at(-1) ?? 0));
 
-let moved = false, told = 0, resting = 0;
+let told = 0, resting = 0;
 function bringUp() {
-  moved = false;
   const i = session.shotAt(state.t), run = session.runs[state.chosen], r = session.recording, span = session.spanAt(state.t);
   frame.show(i, r ? session.gapAt(state.t) : null);
   if (span?.join() !== state.span) {
@@ -224,61 +212,15 @@ function remember() {
   byId("said").textContent = `${clock(state.t, 1)}. ${row === null ? "No decision yet" : `Decision ${d.seq[row]}, ${d.kinds[d.kind[row]]}`}.${session.openNeeds(state.t).map((need) => ` Need ${plain(need.id)} is open.`).join("")}`;
 }
 
-let painting = 0;
-function repaint() {
-  painting ||= requestAnimationFrame(() => {
-    painting = 0;
-    if (moved) bringUp();
-    if (dirty) { dirty = false; drawing.draw(); }
-    drawing.cursor(state.t, state);
-  });
+function nowhere(said) {
+  byId("said").textContent = said;
+  flash(said);
 }
-function redraw() { dirty = true; repaint(); }
-
-function step(by) {
-  const i = session.shotAt(state.t), to = session.times[Math.min(Math.max(i + by, 0), session.times.length - 1)];
-  stop();
-  if (to !== undefined) go(to);
-}
-
-function jump(list, direction, none) {
-  stop();
-  const to = Session.next(list, state.t, direction);
-  if (to === null) { byId("said").textContent = none; flash(none); } else go(to, { show: true });
-}
-
 let flashing = 0;
 function flash(said) {
   clearTimeout(flashing);
   byId("hits").textContent = said;
   flashing = setTimeout(() => { byId("hits").textContent = state.hits.length ? `${state.hit + 1} of ${state.hits.length}` : ""; }, 2500);
-}
-
-function zoom(by, around = state.t) {
-  const share = (around - drawing.from) / (drawing.to - drawing.from), span = (drawing.to - drawing.from) * by;
-  if (drawing.view(around - share * span, around + (1 - share) * span)) redraw();
-}
-function pan(by) {
-  const span = drawing.to - drawing.from;
-  if (drawing.view(drawing.from + by * span, drawing.to + by * span)) redraw();
-}
-
-let before = 0;
-function play() {
-  state.playing = !state.playing;
-  put(byId("play"), state.playing ? "⏸ Pause" : "▶ Play");
-  if (!state.playing) return remember();
-  if (state.t >= session.end - session.period) seek(0);
-  before = performance.now();
-  requestAnimationFrame(tick);
-}
-function stop() { if (state.playing) play(); }
-function tick(now) {
-  if (!state.playing) return;
-  const to = state.t + ((now - before) / 1000) * Number(byId("speed").value);
-  before = now;
-  seek(to);
-  if (to >= session.end) stop(); else requestAnimationFrame(tick);
 }
 
 function choose(i) {
@@ -333,22 +275,12 @@ base.addEventListener("pointerdown", (event) => {
 });
 function move(event) {
   const [x] = drawing.at(event);
-  if (dragging === "overview") {
-    const t = (x / drawing.width) * session.end, half = (drawing.to - drawing.from) / 2;
-    if (half * 2 < session.end && drawing.view(t - half, t + half)) dirty = true;
-    go(t);
-  } else if (dragging) go(drawing.t(x));
+  if (dragging === "overview") lookAt(x);
+  else if (dragging) go(drawing.t(x));
 }
 base.addEventListener("pointermove", (event) => { if (dragging) move(event); hover(event); });
 for (const end of ["pointerup", "pointercancel"]) base.addEventListener(end, () => { dragging = null; });
 base.addEventListener("pointerleave", () => { state.hover = null; byId("tip").hidden = true; repaint(); });
-base.addEventListener("wheel", (event) => {
-  const t = drawing.t(drawing.at(event)[0]);
-  if (event.ctrlKey || event.metaKey) zoom(Math.exp(event.deltaY / 300), t);
-  else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan((event.deltaX || event.deltaY) / 1000);
-  else return;  // the page scrolls
-  event.preventDefault();
-}, { passive: false });
 
 function hover(event) {
   const tip = byId("tip"), [x, y] = drawing.at(event), lane = drawing.laneAt(y);
@@ -379,14 +311,9 @@ function hover(event) {
 
 // ---------------------------------------------------------------- controls and keys
 
-byId("play").addEventListener("click", play);
-byId("back").addEventListener("click", () => step(-1));
-byId("forth").addEventListener("click", () => step(1));
+moving.buttons();
 byId("next-need").addEventListener("click", () => jump(session.needs, 1, "no later need"));
 byId("next-error").addEventListener("click", () => jump(session.errors, 1, "no later error"));
-byId("closer").addEventListener("click", () => zoom(0.5));
-byId("farther").addEventListener("click", () => zoom(2));
-byId("all").addEventListener("click", () => { if (drawing.view(0, session.end)) redraw(); });
 byId("panel-run").addEventListener("change", (event) => choose(Number(event.target.value)));
 byId("search").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -396,29 +323,19 @@ byId("search").addEventListener("submit", (event) => {
 });
 byId("query").addEventListener("keydown", (event) => { if (event.key === "Escape") base.focus(); });
 
-const when = (act) => () => session && act();
-key("ArrowLeft", "previous snapshot", when(() => step(-1)));
-key("ArrowRight", "next snapshot", when(() => step(1)));
+moving.stepKeys();
 key("Shift+ArrowLeft", "previous offer", when(() => jump(session.assists, -1, "no earlier offer")));
 key("Shift+ArrowRight", "next offer", when(() => jump(session.assists, 1, "no later offer")));
-key("Alt+ArrowLeft", "previous change of app", when(() => jump(session.bounds, -1, "no earlier change of app")));
-key("Alt+ArrowRight", "next change of app", when(() => jump(session.bounds, 1, "no later change of app")));
+moving.appKeys();
 key("g", "next need", when(() => jump(session.needs, 1, "no later need")));
 key("G", "need before", when(() => jump(session.needs, -1, "no earlier need")));
 key("e", "next error: unwanted offer, missed need or failed decision", when(() => jump(session.errors, 1, "no later error")));
 key("E", "error before", when(() => jump(session.errors, -1, "no earlier error")));
-key(" ", "play or pause", when(play));
-for (const [n, speed] of [["1", "1"], ["2", "8"], ["3", "60"]]) key(n, `play at ${speed}×`, when(() => { byId("speed").value = speed; }));
+moving.playKeys();
 key("/", "search titles and texts", when(() => { byId("query").focus(); byId("query").select(); }));
 key("n", "next found", when(() => hit(1)));
 key("N", "found before", when(() => hit(-1)));
-key("w", "zoom in", when(() => zoom(0.5)));
-key("s", "zoom out", when(() => zoom(2)));
-key("a", "look earlier", when(() => pan(-0.25)));
-key("d", "look later", when(() => pan(0.25)));
-key("0", "the whole session", when(() => { if (drawing.view(0, session.end)) redraw(); }));
-key("Home", "to the start", when(() => { stop(); go(0); }));
-key("End", "to the end", when(() => { stop(); go(session.times.at(-1) ?? session.end); }));
+moving.viewKeys();
 key("r", "the panel shows the next run", when(() => choose((state.chosen + 1) % session.runs.length)));
 
 addEventListener("themechange", () => { if (drawing) { drawing.recolour(); legend(); listed(); redraw(); panel.fill(); } });
