@@ -132,7 +132,9 @@ def _plan_told(study: Study, plan: Plan, found: Estimate, workers: int) -> dict[
     said["decisions"] = "unknown" if found.decisions is None else f"about {found.decisions}"
     said["calls to models"] = "unknown" if found.calls is None else f"about {found.calls}" if found.calls else "none"
     if found.calls != 0:
-        said["tokens"] = f"{_range(found.tokens_in)} in, {_range(found.tokens_out)} out, by rule of thumb"
+        said["tokens"] = "unknown"
+        if found.tokens_in is not None and found.tokens_out is not None:
+            said["tokens"] = f"{_range(found.tokens_in)} in, {_range(found.tokens_out)} out, by rule of thumb"
         said["cost"] = "unknown (--prices FILE)" if found.cost is None else _range(found.cost)
     if (lacks := _lacking(plan)) is not None:
         said["lacks"] = lacks

@@ -36,7 +36,7 @@ class Estimate:
         units: all of them; ``there``: played already; ``changed``: of other inputs; ``erred``: to be tried again.
         decisions: about; None where data are yet to be made.
         calls: to models; None where an agent does not tell how often it asks.
-        tokens_in: from, to; ``tokens_out`` likewise. Of calls that are known.
+        tokens_in: from, to; ``tokens_out`` likewise. None where calls are.
         cost: in the prices' currency; None where prices are unknown.
         seconds: with these workers.
     """
@@ -51,8 +51,8 @@ class Estimate:
     erred: int
     decisions: int | None
     calls: int | None
-    tokens_in: Range
-    tokens_out: Range
+    tokens_in: Range | None
+    tokens_out: Range | None
     cost: Range | None
     seconds: Range
     alone: int
@@ -77,7 +77,7 @@ def estimate(plan: Plan, workers: int, seeds: int, prices: Mapping[str, Price] |
             sum_.add(plan, run)
     return Estimate(
         len(plan.cells), seeds, len(plan.runs), plan.n_units, plan.n_units - plan.n_missing, plan.n_missing,
-        plan.n_changed, plan.n_erred, sum_.decisions, sum_.calls, _ends(sum_.tokens_in), _ends(sum_.tokens_out),
+        plan.n_changed, plan.n_erred, sum_.decisions, sum_.calls, *sum_.tokens,
         None if sum_.cost is None else _ends(sum_.cost),
         _ends([alone + beside / workers for alone, beside in zip(sum_.alone_s, sum_.seconds, strict=True)]),
         sum_.n_alone,
@@ -119,6 +119,11 @@ class _Sum:
             self.tokens_out[end] += tokens_out[end]
         if calls != 0:
             self._pay(_price(cell.choice.get("model"), self._prices), calls, tokens_in, tokens_out)
+
+    @property
+    def tokens(self) -> tuple[Range | None, Range | None]:
+        """In and out; nobody can know them where nobody knows how many calls there are."""
+        return (None, None) if self.calls is None else (_ends(self.tokens_in), _ends(self.tokens_out))
 
     def _pay(self, price: tuple[float, float] | None, calls: int | None, tokens_in: Sequence[float],
              tokens_out: Sequence[float]) -> None:  # fmt: skip

@@ -20,6 +20,7 @@ from simulator.sweep import latex, tables
 from simulator.sweep.effects import effects
 from simulator.sweep.gains import gains
 from simulator.sweep.gates import Failure, Gate, check_cells
+from simulator.sweep.idle_axes import idle_axes
 from simulator.sweep.pooling import Figure, figures
 from simulator.sweep.ranking import HOPELESS, Group, Standing, groups, rank
 from simulator.sweep.reading import COST, USAGE, CellRuns, Results, read
@@ -258,6 +259,7 @@ def _caveats(results: Results, grouped: Sequence[Group], standing: Mapping[tuple
     if sources := [c for c in cells if c.told("latency_source") == "modelled"]:
         said.append("latencies are modelled, not measured" + ("" if len(sources) == len(cells) else
                     f", in {_names([c.name for c in sources])}"))  # fmt: skip
+    said += idle_axes(cells, (*results.metrics, *_LATENCIES))
     if any(len(c.runs) > 1 for c in cells):
         said.append("percentiles of latency over several seeds are read from steps of 1 %: up to 0.5 % off")
     counts = [Clusters.group([u.cluster for u in c.units]) for c in cells if c.units]

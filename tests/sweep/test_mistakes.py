@@ -10,6 +10,7 @@ import pytest
 from simulator.cli import _call
 from simulator.core.errors import InputError, UsageError
 from simulator.endpoint.types import ModelChoice
+from simulator.sweep.estimate import estimate
 from simulator.sweep.planning import look
 from simulator.sweep.sweeping import Asked, plan_of, prepared
 from tests.endpoint.faults import FaultServer
@@ -95,3 +96,22 @@ def test_a_second_value_behind_an_option_is_told_in_words(capsys: pytest.Capture
     assert (
         "nothing takes the word 'b'; an option that may be given several times has one value" in capsys.readouterr().err
     )
+
+
+def test_an_axis_that_changed_nothing_is_told_in_the_summary(tmp_path: Path) -> None:
+    axes = {"agent": ["always", "silent"], "memory": "none", "latency": LATENCY, "window": ["10s", "5min"]}
+    done, _ = swept(world(tmp_path, n=2, axes=axes), tmp_path / "out")
+    assert done.summary is not None
+    told = [one for one in done.summary.summary["caveats"] if "changed no figure" in one]
+    assert [one.partition(" changed")[0] for one in told] == ["window"], told
+    assert "wherever it varies" in told[0]
+
+
+def test_tokens_are_unknown_where_calls_are(tmp_path: Path) -> None:
+    axes = {"agent": "zero-shot", "memory": "none", "latency": LATENCY}
+    file = world(tmp_path, n=1, axes=axes)
+    assert estimate(dry(file, tmp_path / "out"), 1, 1).tokens_in is not None
+    made = {"clean": ["sessions"], "noise": {"noise": {"of": "clean"}}}
+    plan = dry(write(tmp_path, axes=axes, sessions=None, data=made), tmp_path / "out")
+    told = estimate(plan, 1, 1)
+    assert (told.calls, told.tokens_in, told.tokens_out) == (None, None, None)
