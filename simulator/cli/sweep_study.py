@@ -24,6 +24,7 @@ from simulator.cli.speak import Voice, counted, facts, plain
 from simulator.core.errors import Exit, UsageError, quote
 from simulator.endpoint.prices import read_prices
 from simulator.sweep import tables
+from simulator.sweep.data import BUNDLED
 from simulator.sweep.engines import engine_of
 from simulator.sweep.estimate import Estimate, Range, estimate
 from simulator.sweep.named import about
@@ -125,6 +126,8 @@ def _plan_told(study: Study, plan: Plan, found: Estimate, workers: int) -> dict[
     said |= {axis.name: ", ".join(axis.values) for axis in study.grid.axes if axis.varies or axis.name != "data"}
     said["seeds"] = ", ".join(map(str, study.file.all_seeds[:8])) + (" …" if found.seeds > 8 else "")
     said["sessions"] = ", ".join(f"{n} in {name}" for name, n in n_sessions.items())
+    if any(tuple(path.name for path in data.given) == BUNDLED for data in plan.sets.values()):
+        said["sessions"] += ": of the thirteen that come with proact, see docs/sweeps.md"
     if made:
         said["to be made"] = f"{', '.join(made)}: figures that hang on its length are guesses"
     said["cells"] = f"{found.cells}, {counted(found.runs, 'run')}"

@@ -72,7 +72,9 @@ class StudyFile(_Strict):
     title: str | None = None
     description: str | None = None
     sessions: list[Text] | None = Field(
-        None, min_length=1, description="scenarios, sessions, folders of many, relative to this file; default: proact's"
+        None,
+        min_length=1,
+        description="scenarios, sessions, folders of many, relative to this file; default: eight of proact's",
     )
     data: dict[Text, Data] | None = Field(None, min_length=1, description="several data sets by name: they are an axis")
     axes: dict[Text, list[Value] | Value] = Field(
