@@ -23,7 +23,7 @@ from simulator.core.types import ImageRef
 from simulator.play.whereabouts import fits, plays_of
 from simulator.privacy.states import State
 from simulator.screen.pixels import decode
-from simulator.session.ignored import is_hidden
+from simulator.session.ignored import is_hidden, is_within_hidden
 from simulator.session.play import Play
 from simulator.session.reader import connect
 from simulator.session.scenario import plays
@@ -70,11 +70,17 @@ class Recordings:
                     self._plays[play.key] = play
 
     def hidden(self) -> bool:
-        """Whether one of them is kept out of version control, as recordings of a real screen are."""
+        """Whether the run, or a recording of it, is kept out of version control, as those of a real screen are. So is a
+        live run whose recording is gone: nobody decided that it may be seen.
+        """
+        if is_within_hidden(self._run):  # the run's own mark stays where the recording was moved or forgotten
+            return True
         if len(self._headers) <= _LOOKED_FOR:
             for key in self._headers:
                 self._play(key)
         folders = [folder for play in self._plays.values() if play is not None and (folder := _folder(play))]
+        if self._told.get("given", {}).get("live") and not folders:
+            return True
         return any(is_hidden(folder) or is_hidden(folder.absolute().parent) for folder in folders)
 
     def frames(self, key: str, instants: Sequence[int]) -> dict[int, Frame]:

@@ -12,6 +12,7 @@ from simulator.report.page import Made
 from simulator.report.parts import Html, document, listed, number, section, table
 from simulator.report.study import View, axes_of, cells_of, curves_of, effects_of, maps_of, read_summary
 from simulator.report.svg import clean, figure
+from simulator.session.ignored import is_within_hidden
 
 __all__ = ["make_study"]
 
@@ -43,7 +44,7 @@ def make_study(sweep: Path) -> Made:
         section("About this report", listed(_about(names))),
     ]
     title = clean(raw["study"]["name"], 80)
-    return Made(document(title, "".join(parts)), 0, False, ("This report holds no pictures.",))
+    return Made(document(title, "".join(parts)), 0, is_within_hidden(sweep), ("This report holds no pictures.",))
 
 
 def _beside(parts: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["IGNORED", "hide", "hide_file", "is_hidden", "unhide"]
+__all__ = ["IGNORED", "hide", "hide_file", "is_hidden", "is_within_hidden", "unhide"]
 
 IGNORED = ".gitignore"
 _ALL = b"# Written by proact: a recording is private until you decide otherwise. Remove this file to commit it.\n*\n"
@@ -40,6 +40,12 @@ def is_hidden(folder: Path) -> bool:
     with suppress(OSError):
         return (folder / IGNORED).read_bytes() == _ALL
     return False
+
+
+def is_within_hidden(folder: Path) -> bool:
+    """Whether ``hide`` hid a folder, or one that it lies in, as a live run lies in its recording's folder."""
+    whole = folder.resolve()
+    return any(is_hidden(one) for one in (whole, *whole.parents))
 
 
 def unhide(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,6 @@ def test_what_was_accepted_counts_in_its_report_and_before_that_nothing_is_known
     assert _cells(after.html, "opportunities") == "<td>1</td>"
     assert _cells(after.html, "answers: accepted") == "<td>1</td>"
     assert "band: need served" in after.html
+    alone = (demo / "run").rename(tmp_path / "moved")
+    shutil.rmtree(demo)
+    assert make([alone]).private, "nobody decided that a live run may be seen"

@@ -200,6 +200,17 @@ def test_a_report_of_a_hidden_recording_is_hidden_and_says_that_it_holds_picture
     assert "see to that yourself" in capsys.readouterr().err
 
 
+def test_a_report_is_hidden_as_its_run_is_wherever_the_recording_went(own: tuple[Path, Path], tmp_path: Path) -> None:
+    desk, folder = own
+    assert not make([folder]).private
+    shutil.rmtree(desk)
+    hide(folder)
+    assert make([folder]).private, "the run's own mark"
+    (folder / ".gitignore").unlink()
+    hide(tmp_path)
+    assert make([folder]).private, "the mark of what it lies in, as of a sweep"
+
+
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script>\x1b[31m\u202e\ud800" + "A" * 10_000
 
 
