@@ -184,8 +184,8 @@ def _values(summary: Summary, axis: str) -> list[str]:
 
 
 def _value(summary: Summary, cell: Mapping[str, Any], axis: str) -> str:
-    """A cell's value of an axis; "here" for the only model, which no axis names."""
-    return summary.at(cell, axis) or (_HERE if axis == "model" else "")
+    """A cell's value of an axis; of a model that no axis names the one that was asked, "here" if nobody said."""
+    return summary.at(cell, axis) or (cell.get("model") or _HERE if axis == "model" else "")
 
 
 def _ours(summary: Summary, layout: Layout, down: Sequence[str], columns: Sequence[str]) -> list[Line]:

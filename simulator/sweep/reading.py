@@ -69,7 +69,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCell:
-    """A cell as the study plans it; ``marked``: it is measured beside others."""
+    """A cell as the study plans it; ``marked``: it is measured beside others; ``model``: whom it asks, by name."""
 
     id: str
     name: str
@@ -77,6 +77,7 @@ class PlannedCell:
     data: str
     marked: bool
     runs: tuple[Planned, ...]
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +177,7 @@ class CellRuns:
         runs: those that were scored, in order of seed.
         units: of these runs, in order of key and seed; tables have a row each.
         planned: units that the study has of it.
+        model: whom it asks, by name; None where nobody is asked or nobody said.
     """
 
     id: str
@@ -187,6 +189,7 @@ class CellRuns:
     units: tuple[UnitFacts, ...]
     tables: Mapping[str, Table]
     planned: int
+    model: str | None = None
 
     @property
     def counts(self) -> dict[str, int]:
@@ -275,6 +278,7 @@ def _study(told: Told) -> Study:
             str(cell["id"]), str(cell["name"]), {str(k): str(v) for k, v in cell["values"].items()}, str(cell["data"]),
             bool(cell.get("marked")),
             tuple(Planned(str(run["run"]), int(run["seed"]), tuple(run["keys"])) for run in cell["runs"]),
+            ((cell.get("choice") or {}).get("model") or {}).get("model"),
         )
         for cell in told["cells"]
     )  # fmt: skip
@@ -361,7 +365,7 @@ class _Loaded:
         tables = {table: self._table(table, [parts for _, parts in units]) for table in self._tables()}
         n = sum(len(run.keys) for run in cell.runs)
         return CellRuns(cell.id, cell.name, cell.values, cell.data, cell.marked, tuple(found),
-                        tuple(facts for facts, _ in units), tables, n)  # fmt: skip
+                        tuple(facts for facts, _ in units), tables, n, cell.model)  # fmt: skip
 
     def _run(self, folder: Path, run: Planned) -> tuple[RunFacts, list[tuple[UnitFacts, Mapping[str, Parts]]]]:
         told = read_run(folder)

@@ -144,6 +144,7 @@ def _cell(results: Results, cell: CellRuns, found: Mapping[str, Figure], standin
         "id": cell.id,
         "name": cell.name,
         "values": dict(cell.values),
+        **({} if cell.model is None else {"model": cell.model}),
         "group": group,
         "runs": [f"runs/{run.folder}" for run in cell.runs],
         "seeds": [run.seed for run in cell.runs],

@@ -54,12 +54,14 @@ def test_a_preset_is_played_summarised_laid_out_and_drawn(preset: str, tmp_path:
     summary = swept.summary.summary
     assert len(summary["cells"]) == n_cells
     for cell in summary["cells"]:
+        assert cell["model"] == "m"
         assert cell["counts"].get("error", 0) == cell["counts"].get("unparsed", 0) == 0
     assert {row["mark"] for row in summary["published"]} <= {NAME}
     assert bool(summary["published"]) == (preset != "paper:fig5")
     rows = list(csv.DictReader((swept.folder / f"{file_name(preset)}.csv").read_text(encoding="utf-8").splitlines()))
     ours = [row for row in rows if row["from"] == "here"]
     assert ours
+    assert {row.get("model", "m") for row in ours} == {"m"}
     assert len(rows) > len(ours) or preset == "paper:fig5"
     assert (swept.folder / f"{file_name(preset)}.tex").read_text(encoding="ascii").count(r"\toprule") == 1
     drawn = sorted(file.stem for file in (swept.folder / "figures").glob("*.svg"))
