@@ -100,6 +100,7 @@ class Saver:
         self._failing: str | None = None
         self._fault: str | None = None
         self._finished = False
+        operators()  # imported now: a fault that leaves no file to open could not be told otherwise
         self._thread = threading.Thread(target=self._run, name="proact-saver", daemon=True)
         self._thread.start()
 

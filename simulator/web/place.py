@@ -91,7 +91,7 @@ class Place:
         """
         with self._lock:
             one = self._found.get(id_)
-        if one is None or not (one.path / KINDS[one.kind]).is_file():
+        if one is None or not _is_file(one.path / KINDS[one.kind]):
             one = next((o for o in self.all() if o.id == id_), None)
         if one is None or one.kind != kind:
             raise NotHere(f"there is no {kind} of that id here; it was moved or deleted, or was never shown here")
@@ -150,7 +150,7 @@ def _walk(root: Path) -> Iterator[Found]:
         folder, depth = todo.pop()
         looked += 1
         name = str(folder.relative_to(root)) if folder != root else folder.name
-        kind = next((kind for kind, file in KINDS.items() if (folder / file).is_file()), None)
+        kind = next((kind for kind, file in KINDS.items() if _is_file(folder / file)), None)
         if kind is not None:
             yield Found(id_of(folder), kind, folder, name)
         if depth == DEPTH or kind == "session" or (kind == "run" and folder != root):
@@ -160,6 +160,13 @@ def _walk(root: Path) -> Iterator[Found]:
             for child in _folders(folder)
             if not child.startswith(".") and not (kind == "run" and child == "units")
         ]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # in a folder that is not for us to read
+        return False
 
 
 def _folders(folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ pages may load nothing from elsewhere.
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
 import ipaddress
 import os
@@ -27,6 +28,7 @@ from simulator.core.operators import operators
 from simulator.core.types import MS, SECOND
 from simulator.timing.clock import pause, real_ns
 from simulator.web import pages
+from simulator.web.door import Door
 from simulator.web.following import follow
 from simulator.web.pages import answer
 from simulator.web.place import NotHere, Place
@@ -43,6 +45,7 @@ UNASKED_NS = 20 * SECOND
 ANSWERED_NS = 300 * SECOND
 """How long an answer may take to be made and to be fetched; streams of events see to themselves."""
 EVENTS = "/api/events"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 WRONG_NS = 200 * MS
 """What a wrong token costs whoever guesses."""
 HEADER = "X-Proact"
@@ -85,6 +88,7 @@ class Web:
         self._token = token
         self._host, self.port = "127.0.0.1", 0
         self._runner: web.AppRunner | None = None
+        self._door: Door | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._until: dict[object, int] = {}
         self.app = web.Application(client_max_size=LARGEST_POST, middlewares=[self._guard, _faults])
@@ -98,6 +102,7 @@ class Web:
             ]
         )
         self.app.on_response_prepare.append(_headers)
+        operators()  # imported now: where no more files can be opened, it could not be
 
     @property
     def url(self) -> str:
@@ -125,16 +130,15 @@ class Web:
                 f"--host {host} shows screens to others: it needs --token WORD, or --token new for a new one"
             )
         self._host = host
-        self._runner = web.AppRunner(
-            self.app, access_log=None, handle_signals=False, keepalive_timeout=30, shutdown_timeout=1
-        )
+        self._runner = web.AppRunner(self.app, handle_signals=False, shutdown_timeout=1)
         await self._runner.setup()
+        assert self._runner.server is not None
+        self._door = Door(self._runner.server, HEADERS)
         try:
-            await web.TCPSite(self._runner, host, port, backlog=64).start()
+            self.port = await self._door.listen(host, port)
         except OSError as error:
             await self.stop()
             raise UsageError(_why(host, port, error)) from None
-        self.port = self._runner.addresses[0][1]
         self._tasks = [asyncio.create_task(self._sweep()), asyncio.create_task(follow(self.place))]
         return self.url
 
@@ -143,6 +147,8 @@ class Web:
         for task in self._tasks:
             task.cancel()
         self.place.hub.close()
+        if self._door is not None:
+            self._door.close()
         if self._runner is not None:
             await self._runner.cleanup()
 
@@ -197,11 +203,15 @@ class Web:
             return _no(403, "pages of other sites may not ask this server")
         if self._token and (refused := await self._let_in(request)) is not None:
             return refused
+        assert self._door is not None
+        self._door.known(request.protocol)
         if request.method == "POST":
             if HEADER not in request.headers:
                 return _no(403, f"commands need the header {HEADER}")
             if request.content_type != "application/json":
                 return _no(415, "commands are JSON")
+            if "Content-Encoding" in request.headers:  # nothing is unpacked: it could be without end
+                return _no(415, "commands are not compressed")
         elif request.method not in ("GET", "HEAD"):
             return _no(405, "this server knows GET and POST")
         return await handler(request)
@@ -293,11 +303,16 @@ async def _faults(request: web.Request, handler: Handler) -> web.StreamResponse:
         return _no(error.status, text or error.reason)
     except (ProactError, OSError) as error:
         operators().warning("page failed", page=_page(request), kind=type(error).__name__)
-        return _no(500, f"this cannot be read now ({type(error).__name__})")
+        verb = "written" if request.method == "POST" else "read"
+        return _no(500, f"this cannot be {verb} now ({_because(error)})")
     except Exception as error:  # noqa: BLE001  # a bug of ours: told in the terminal, without the words that it met
         ways = [f"{Path(at.filename).name}:{at.lineno}" for at in traceback.extract_tb(error.__traceback__)[-5:]]
         operators().error("page failed", page=_page(request), kind=type(error).__name__, at=" ".join(ways))
         return _no(500, "this is a fault of proact's own; its terminal says more")
+
+
+def _because(error: Exception) -> str:
+    return "the disk is full" if getattr(error, "errno", None) in _FULL else type(error).__name__
 
 
 def _page(request: web.Request) -> str:

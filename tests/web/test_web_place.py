@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import tomllib
 from hashlib import sha256
@@ -149,3 +150,22 @@ def test_no_file_of_ours_asks_another_host_or_writes_html(file: Path) -> None:
         assert re.search(r'<html lang="en">', text)
         assert 'rel="icon" href="data:' in text
         assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
+
+
+def test_a_folder_that_is_not_for_us_to_read_hides_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "fine").mkdir()
+    (tmp_path / "fine" / "run.json").write_text("{}")
+    (tmp_path / "secret").mkdir()
+    real = Path.stat
+
+    def stat(path: Path, **how: bool) -> os.stat_result:
+        if path.parent.name == "secret":
+            raise PermissionError(13, "denied", str(path))
+        return real(path, **how)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    place = Place([tmp_path])
+    assert [one.name for one in place.all()] == ["fine"]
+    place.close()
