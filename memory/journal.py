@@ -16,7 +16,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -249,8 +249,15 @@ class Journal:
                 self._change(self._next("forgot", user, *span, n), number, "forgot", n)
         if n:  # what was deleted also stands in what was made of it, and in the write-ahead log
             shutil.rmtree(self.path.parent / VECTORS, ignore_errors=True)
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._write_anew()
         return n
+
+    def _write_anew(self) -> None:
+        """Give the freed pages back. Where there is no room for that they stay: overwritten they are already."""
+        with suppress(sqlite3.OperationalError):
+            self._db.execute("PRAGMA temp_store=MEMORY")  # the copy is not left in a temporary file
+            self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _change(self, head: tuple[int, bytes], user: int, what: str, n: int) -> None:
         self._db.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", (head[0], user, what, n, head[1]))

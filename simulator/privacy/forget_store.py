@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from memory.journal import NAME, Journal
-from simulator.core.errors import UsageError
 from simulator.privacy.items import Item, Unreached
 from simulator.privacy.span import Span
 
@@ -51,10 +50,7 @@ def plan_store(path: Path, user: str, span: Span) -> Item | None:
         return None
 
     def apply() -> list[Unreached]:
-        try:
-            written = Journal(path.parent, utc_anchor_ns=0)
-        except UsageError as error:
-            return [Unreached(path, str(error))]
+        written = Journal(path.parent, utc_anchor_ns=0)  # refused while another process writes it: then all of it stays
         try:
             written.forget(user, begin, end)
         finally:

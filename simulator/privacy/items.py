@@ -29,7 +29,8 @@ class Item:
         kind: ``session history scenario profile run sweep memory account cache named``.
         path: the file or folder.
         said: what is going to happen, in words; nothing private.
-        apply: does it. Safe to be killed and called again; returns what it could not reach.
+        apply: does it. Safe to be killed and called again; returns what it could not reach, and raises where all of
+            it stays: then it is not told as forgotten.
         texts: of what goes, so that copies elsewhere can be found; never shown.
     """
 

@@ -1,8 +1,11 @@
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from memory.journal import Journal
 from simulator.core.types import SECOND, Event, Label
 from simulator.privacy.forget import plan
+from simulator.privacy.items import Item
 from simulator.privacy.span import Span
 
 
@@ -51,7 +54,22 @@ def test_a_stretch_goes_where_the_store_knows_the_calendar_else_all(tmp_path: Pa
 def test_a_store_that_is_being_written_is_left_and_told(tmp_path: Path) -> None:
     folder = stored(tmp_path / "store")
     found, writer = plan("ada", [tmp_path]), Journal(folder, utc_anchor_ns=0)
-    left = found.carry_out()
+    forgotten: list[Item] = []
+    left = found.carry_out(forgotten.append)
     assert [one.path.name for one in left] == ["journal.sqlite"]
+    assert "another proact writes" in left[0].why
+    assert forgotten == []  # nobody is told that it went
     writer.close()
     assert len(held(folder)) == 8
+
+
+def test_a_store_is_written_anew_when_somebody_went(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "store", utc_anchor_ns=0)
+    for i in range(300):
+        journal.observe(Event(f"s/{i}", "ada", i * SECOND, (i + 1) * SECOND, "code", f"title {i} " * 40))
+    journal.observe(Event("s/0", "bob", 0, SECOND, "code", "his"))
+    assert journal.forget("ada", 0, 10**18) == 300
+    journal.close()
+    with closing(sqlite3.connect(tmp_path / "store" / "journal.sqlite")) as db:
+        assert db.execute("PRAGMA freelist_count").fetchone() == (0,)
+    assert held(tmp_path / "store") == [("bob", "s/0")]
