@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simulator.cli.browsing import opened
 from simulator.cli.live import LiveOptions
 from simulator.cli.speak import Voice, plain
 from simulator.core.durations import show_duration
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Page", "notice_of", "page_of"]
 
-_LEAST_TOKEN = 32
+_LEAST_TOKEN, _LONGEST_TOKEN = 32, 200
 _LOOK_NS = 100 * MS
 _LAST_NS = 300 * MS  # for open pages to hear that it has ended
 
@@ -96,11 +97,8 @@ def page_of(options: LiveOptions, folder: Path, voice: Voice) -> Iterator[Page]:
         address = url.replace("/?", "/live?")
         voice.say(plain(f"page: {address}"))
         voice.record("page", url=address)
-        if options.open_:
-            import webbrowser
-
-            if not webbrowser.open(address):
-                voice.tell("no browser could be started here: open the address yourself", "yellow")
+        if options.open_ and not opened(address):
+            voice.tell("no browser could be started here: open the address yourself", "yellow")
         try:
             yield Page(live)
         finally:
@@ -118,7 +116,7 @@ def kept_token(file: Path, make: Callable[[], str]) -> str:
     with suppress(OSError, ValueError):
         known = file.read_text(encoding="ascii").strip()
         private = os.name != "posix" or not file.stat().st_mode & 0o077
-        if private and len(known) >= _LEAST_TOKEN and known.isalnum():
+        if private and _LEAST_TOKEN <= len(known) <= _LONGEST_TOKEN and known.isalnum():
             return known
     made = make()
     with suppress(OSError):

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 import socket
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from simulator.cli.browsing import opened
 from simulator.cli.speak import Voice
 from simulator.core.errors import Exit, UsageError
 from simulator.web.place import Place
 from simulator.web.server import Web, new_token
 
-__all__ = ["opened", "serve"]
+__all__ = ["serve"]
 
 
 def serve(
@@ -81,18 +80,3 @@ async def _serve(pages: Web, voice: Voice, host: str, port: int, *, browser: boo
         await pages.stop()
         pages.place.close()
         voice.tell("The pages are closed.")
-
-
-def opened(url: str) -> bool:
-    """Open a browser at an address; False where there is none that has a window of its own."""
-    import webbrowser
-
-    screenless = sys.platform.startswith("linux") and not (
-        os.environ.keys() & {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"}
-    )
-    if screenless:  # what would be opened is a text browser, in this very terminal
-        return False
-    try:
-        return webbrowser.open(url)
-    except (webbrowser.Error, OSError):
-        return False

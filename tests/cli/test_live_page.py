@@ -36,7 +36,7 @@ def test_it_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
     assert kept_token(file, lambda: "another") == WORD
 
 
-@pytest.mark.parametrize("there", ["", "short", "../" * 20, "\xff" * 40])
+@pytest.mark.parametrize("there", ["", "short", "../" * 20, "\xff" * 40, "a" * 300])
 def test_one_that_is_none_is_replaced(there: str, tmp_path: Path) -> None:
     file = tmp_path / "page-token"
     file.write_text(there, encoding="latin-1")
@@ -101,6 +101,7 @@ def test_that_no_browser_could_be_started_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("DISPLAY", ":0")
     for opens, said in ((True, ""), (False, "no browser could be started")):
         monkeypatch.setattr(webbrowser, "open", lambda address, opens=opens: opens)
         with page_of(LiveOptions(open_=True), tmp_path, Voice(as_json=False)):

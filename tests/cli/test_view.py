@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 import webbrowser
 from pathlib import Path
 
 import pytest
 
-from simulator.cli import viewing
+from simulator.cli import browsing, viewing
 from simulator.cli.view import view
 from simulator.core.errors import UsageError
 from simulator.web.place import Place
@@ -34,10 +35,25 @@ def test_no_browser_is_opened_where_it_would_take_the_terminal(monkeypatch: pyte
     monkeypatch.setattr(sys, "platform", "linux")
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
-    assert not viewing.opened("http://127.0.0.1:1/")
+    assert not browsing.opened("http://127.0.0.1:1/")
     monkeypatch.setenv("DISPLAY", ":0")
-    assert viewing.opened("http://127.0.0.1:1/")
+    assert browsing.opened("http://127.0.0.1:1/")
     assert opened == ["http://127.0.0.1:1/"]
+
+
+def test_a_word_is_not_in_what_a_browser_is_called_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Every user of a machine can read what programs are called with."""
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: opened.append(url) or True)  # type: ignore[func-returns-value]
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert browsing.opened("http://127.0.0.1:1/live?token=SECRETSECRET")
+    assert opened[0].startswith("file://")
+    assert "SECRET" not in opened[0]
+    (file,) = tmp_path.rglob("*.html")
+    assert file.as_uri() == opened[0]
+    assert 'url=http://127.0.0.1:1/live?token=SECRETSECRET"' in file.read_text()
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
 def test_a_browser_that_fails_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +62,7 @@ def test_a_browser_that_fails_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(webbrowser, "open", fail)
     monkeypatch.setenv("DISPLAY", ":0")
-    assert not viewing.opened("http://127.0.0.1:1/")
+    assert not browsing.opened("http://127.0.0.1:1/")
 
 
 def test_pages_that_may_change_recordings_always_want_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
