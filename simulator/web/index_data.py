@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from simulator.play.kept import FILE as SCORES
 from simulator.play.kept import read_scores
 from simulator.runs.folder import read_run
 from simulator.runs.lock import status_now
+from simulator.runs.stored import stored
+from simulator.sweep.place import FILE as PLAN
+from simulator.sweep.place import RUNS, read_plan
 from simulator.timing.clock import wall_ns
 
 __all__ = ["FIGURES", "Index", "row_of"]
@@ -44,6 +48,7 @@ class Index:
     def __init__(self) -> None:
         self._rows: dict[Path, _Row] = {}
         self._said: dict[Path, tuple[str, int]] = {}
+        self._sweeps: dict[Path, tuple[Stamp, frozenset[str]]] = {}
         self._now = wall_ns() // 1000  # later than any number that an earlier server told a page; exact in JavaScript
         self._lock = Lock()
 
@@ -72,12 +77,14 @@ class Index:
             else:
                 self._read(path, stamps[path])
         found: list[Mapping[str, Any]] = []
+        studies = {above: self._study(above) for above in {path.parent for _, path, _ in runs}}
         for id_, path, name in runs:
             if (kept := self._kept(path)) is not None:
-                status = status_now(str(kept.row["status"]), path)
-                v = self._told(path, status)
+                status, study = status_now(str(kept.row["status"]), path), studies[path.parent]
+                gone = {"gone": True} if study is not None and path.name not in study else {}
+                v = self._told(path, f"{status} {bool(gone)}")
                 if v > since:
-                    found.append({"id": id_, "name": name, **kept.row, "status": status, "v": v})
+                    found.append({"id": id_, "name": name, **kept.row, **gone, "status": status, "v": v})
         return found, unread
 
     def same_session(self, runs: Iterable[tuple[str, Path, str]], run: Path, key: str) -> list[dict[str, str]]:
@@ -95,6 +102,25 @@ class Index:
                 shown = {k: str(kept.row.get(k) or "") for k in ("agent", "memory", "protocol")}
                 found.append({"id": id_, "name": name, "unit": unit, **shown})
         return found
+
+    def _study(self, runs: Path) -> frozenset[str] | None:
+        """The runs that a sweep's study has, of a folder of runs; None of one that is no sweep's."""
+        if runs.name != RUNS:
+            return None
+        file = runs.parent / PLAN
+        try:
+            stat = file.stat()
+            stamp: Stamp = ((stat.st_mtime_ns, stat.st_size),)
+            with self._lock:
+                known = self._sweeps.get(file)
+            if known is None or known[0] != stamp:
+                told = read_plan(runs.parent)
+                known = stamp, frozenset(str(run["run"]) for cell in told["cells"] for run in cell["runs"])
+                with self._lock:
+                    self._sweeps[file] = known
+        except (OSError, ProactError, KeyError, TypeError):  # no sweep, or one that cannot be read: nothing is said
+            return None
+        return known[1]
 
     def _kept(self, path: Path) -> _Row | None:
         with self._lock:
@@ -121,9 +147,16 @@ class Index:
 def row_of(path: Path) -> tuple[dict[str, Any], tuple[tuple[str, ...], ...]]:
     """One run's row, and of each unit its key and what tells its session; of a folder that cannot be read, why."""
     try:
-        told = read_run(path)
+        with stored(path):
+            row, units = _row_of(path)
+            json.dumps(row, allow_nan=False)  # 1e999 in one would keep all from being shown
+            return row, units
     except (InputError, OSError) as error:
         return {"status": "broken", "why": _why(error)}, ()
+
+
+def _row_of(path: Path) -> tuple[dict[str, Any], tuple[tuple[str, ...], ...]]:
+    told = read_run(path)
     row = _head(told)
     try:
         scores = read_scores(path)

@@ -13,6 +13,7 @@ from simulator.endpoint.types import ModelChoice
 from simulator.sweep.estimate import estimate
 from simulator.sweep.planning import look
 from simulator.sweep.sweeping import Asked, plan_of, prepared
+from simulator.web.index_data import Index
 from tests.endpoint.faults import FaultServer
 from tests.sweep.small import LATENCY, swept, world, write
 
@@ -115,3 +116,15 @@ def test_tokens_are_unknown_where_calls_are(tmp_path: Path) -> None:
     plan = dry(write(tmp_path, axes=axes, sessions=None, data=made), tmp_path / "out")
     told = estimate(plan, 1, 1)
     assert (told.calls, told.tokens_in, told.tokens_out) == (None, None, None)
+
+
+def test_a_run_that_its_study_has_no_more_is_marked_in_the_list_of_runs(tmp_path: Path) -> None:
+    axes = {"agent": "silent", "memory": ["none", "rag"], "latency": LATENCY}
+    swept(world(tmp_path, n=1, axes=axes), tmp_path / "out")
+    runs = [(path.name, path, path.name) for path in sorted((tmp_path / "out" / "runs").iterdir())]
+    index = Index()
+    rows, _ = index.rows(runs, budget_s=5)
+    assert not any("gone" in row for row in rows)
+    swept(write(tmp_path, axes={**axes, "memory": ["none", "graph"]}), tmp_path / "out")
+    rows, _ = index.rows(runs, budget_s=5)
+    assert {row["name"].partition("-")[0]: row.get("gone") for row in rows} == {"none": None, "rag": True}

@@ -32,6 +32,7 @@ function named(run) {
   const more = [(run.data ?? []).length ? `on ${run.data.slice(0, 2).join(", ")}${run.data.length > 2 ? " …" : ""}` : "", run.protocol, run.model, run.gate && run.gate !== "standard" ? `gate ${run.gate}` : "", run.agent ? run.name : ""].filter(Boolean).join(" · ");
   return [run.status === "broken" ? el("strong", {}, text(title, { limit: 80 })) : el("a", { href: `/run/${run.id}` }, text(title, { limit: 80 })),
     ...(run.sees_truth ? [" ", el("span", { class: "badge", title: "it is shown the answers" }, "sees the truth")] : []),
+    ...(run.gone ? [" ", el("span", { class: "badge", title: "its sweep's study has it no more: it is in none of its tables" }, "left out")] : []),
     ...(run.invalid?.length ? [" ", el("span", { class: "badge bad" }, "INVALID")] : []),
     el("span", { class: "why" }, text(more, { limit: 120 })),
     run.why ? el("span", { class: "why" }, "⚠ ", text(run.why, { limit: 160 })) : ""];
