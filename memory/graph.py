@@ -63,12 +63,14 @@ class GraphMemory(Remembered):
         show_next: also tell which apps usually come next (the paper stores transitions and never reads them).
         store: a folder with a past that is read and not written, see ``open_store``; counted anew when opened.
         utc_anchor_ns: the UTC of time 0; for a store whose instants are UTC.
+        store_until_ns: with a store, later questions are answered as of this instant (0 in a run with frozen memory).
     """
 
     heading = "Statistics of the user's past (a hint; what is on the screen counts more):"
 
     def __init__(self, scope: str = "user", keyword_conditional: str = "paper", keyword_mean: str = "known",
-                 show_next: bool = False, store: str = "", utc_anchor_ns: int | None = None) -> None:  # fmt: skip
+                 show_next: bool = False, store: str = "", utc_anchor_ns: int | None = None,
+                 store_until_ns: int | None = None) -> None:  # fmt: skip
         super().__init__()
         for name, value, known in (
             ("scope", scope, SCOPES),
@@ -83,7 +85,7 @@ class GraphMemory(Remembered):
         self._everybody = Counts()
         self.capabilities = {**CAPABILITIES, "isolation": "native" if scope == "user" else "none"}
         if store:
-            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns)
+            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns, until_ns=store_until_ns)
 
     @classmethod
     def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -95,6 +97,7 @@ class GraphMemory(Remembered):
 
         The score is n / (n + 4) of the moments behind an item: what rests on more weighs more.
         """
+        query = self._as_of(query)
         tables = self.tables(query.user)
         if query.text is None:
             app, title = query.app, query.title

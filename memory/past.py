@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from memory.journal import Journal
 from memory.wording import count_recall, render_lines, within_budget
 from simulator.core.errors import InputError
 from simulator.core.files import json_lines
-from simulator.core.types import Event, Label, MemoryItem
+from simulator.core.types import Event, Label, MemoryItem, Query
 
 __all__ = ["CAPABILITIES", "Entry", "Remembered"]
 
@@ -51,6 +51,7 @@ class Remembered:
         self._arrived = 0
         self._journal: Journal | None = None
         self._keeps = False
+        self._until_ns: int | None = None
         self._stored: dict[str, int] = {}  # users whose past lies in the store and not here, with the number of events
 
     @classmethod
@@ -158,19 +159,22 @@ class Remembered:
         stored = {"stored_events": sum(self._stored.values())} if self._journal is not None else {}
         return {"events": events, "labels": labels, **stored, **dict(sorted(self._n.items()))}
 
-    def open_store(self, folder: Path, *, utc_anchor_ns: int | None = None, keep: bool = False) -> None:
+    def open_store(self, folder: Path, *, utc_anchor_ns: int | None = None, keep: bool = False,
+                   until_ns: int | None = None) -> None:  # fmt: skip
         """Remember what a folder holds; for a memory that is still empty.
 
         Args:
             folder: where a journal lies, see ``memory.journal``.
             utc_anchor_ns: the UTC of time 0 here; None where no calendar is known.
             keep: write on in it; it is made if there is none. Else it stays as it is.
+            until_ns: answer later questions as of this instant: a store may hold the very time that a run plays, and a
+                frozen memory is not to learn of it. None for no such limit.
 
         Raises:
             InputError: see ``Journal``, as for ``UsageError``.
         """
         self._journal = Journal(folder, read_only=not keep, utc_anchor_ns=utc_anchor_ns)
-        self._keeps, self._arrived = keep, self._journal.seq
+        self._keeps, self._arrived, self._until_ns = keep, self._journal.seq, until_ns
         self._stored = self._journal.sizes()
         self._early = {(label.user, label.event_id): label for label in self._journal.early()}
         self._adopt(self._journal)
@@ -244,6 +248,12 @@ class Remembered:
                 self._observe(Entry(entry.event, n=entry.n))
             for entry in sorted((e for e in entries if e.label is not None), key=lambda e: e.known_ns):
                 self._feedback(entry)
+
+    def _as_of(self, query: Query) -> Query:
+        """The question as it may be answered, see ``open_store``."""
+        if self._until_ns is None or query.now_ns <= self._until_ns:
+            return query
+        return replace(query, now_ns=self._until_ns)
 
     def _answer(self, items: Sequence[MemoryItem], k: int, token_budget: int | None) -> list[MemoryItem]:
         """Cut to k and to the budget, and count how the answer fell short."""

@@ -42,10 +42,12 @@ class RagMemory(Remembered):
             looks through lists of like ones beyond that; ``exact`` always scans all.
         store: a folder with a past that is read and not written, see ``open_store``.
         utc_anchor_ns: the UTC of time 0; for a store whose instants are UTC.
+        store_until_ns: with a store, later questions are answered as of this instant (0 in a run with frozen memory).
     """
 
     def __init__(self, documents: str = "labelled", template: str = "window", embedder: Embedder | None = None,
-                 index: str = "auto", store: str = "", utc_anchor_ns: int | None = None) -> None:  # fmt: skip
+                 index: str = "auto", store: str = "", utc_anchor_ns: int | None = None,
+                 store_until_ns: int | None = None) -> None:  # fmt: skip
         super().__init__()
         if index not in _INDEXES:
             raise ValueError(f"index must be one of {', '.join(_INDEXES)}")
@@ -61,7 +63,7 @@ class RagMemory(Remembered):
         self._users: dict[str, Shelf] = {}
         self._shelves: dict[str, StoredShelf] = {}
         if store:
-            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns)
+            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns, until_ns=store_until_ns)
 
     @property
     def embedder(self) -> str:
@@ -70,6 +72,7 @@ class RagMemory(Remembered):
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """The k nearest documents known by then; ties go to the newer one. Nothing in common is not recalled."""
+        query = self._as_of(query)
         shelves: list[Documents] = [s for s in (self._users.get(query.user), self._shelves.get(query.user)) if s]
         if not shelves:
             return self._answer([], k, token_budget)

@@ -82,7 +82,9 @@ def _scalar(text: str) -> Any:
     return {"true": True, "false": False}.get(text.lower(), text)
 
 
-_RUNS_OWN = frozenset({"truth", "seed", "intentions", "unit", "others", "choice", "utc_anchor_ns", "embedder", "rules"})
+_RUNS_OWN = frozenset(
+    {"truth", "seed", "intentions", "unit", "others", "choice", "utc_anchor_ns", "store_until_ns", "embedder", "rules"}
+)
 """Parameters that a run or other code fills in; the last two only where they are no plain values."""
 _MODELS = {"ModelChoice": frozenset({"ModelChoice"}), "Model": frozenset({"Model", "Endpoint"})}
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)

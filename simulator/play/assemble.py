@@ -184,6 +184,7 @@ async def unit_of(play: Play, choice: Choice, latency: LatencyModel | None = Non
     check_others(memory, play, others)
     shown = made_of | ({"truth": truth} if agent.sees_truth else {})
     known = made_of | ({"truth": truth} if memory.sees_truth else {})
+    known |= {"store_until_ns": 0 if settings.memory_mode == "frozen" else None}
     if memory.wants_others:
         known |= {"others": {user: past for user, past in others.items() if user != play.user}}
     model = model_of(choice, settings, agent)

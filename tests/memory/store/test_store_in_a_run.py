@@ -54,3 +54,27 @@ async def test_a_run_writes_down_what_its_store_holds_and_leaves_it_alone(tmp_pa
 async def test_a_store_that_is_not_there_is_said_before_the_run(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no memory is stored there"):
         await assemble(Choice(scenarios=(str(DESK),), memory=f"rag:store={tmp_path}"))
+
+
+@pytest.mark.parametrize("name", ["rag", "graph", "window+rag", "graph+rag"])
+async def test_a_frozen_memory_learns_nothing_of_the_played_day_from_its_store(tmp_path: Path, name: str) -> None:
+    """A store may hold the very day that is played: its labels would come back by and by."""
+    (plan,) = await assemble(Choice(scenarios=(str(DESK),)))
+    keeper = RagMemory()
+    keeper.open_store(tmp_path / "store", utc_anchor_ns=plan.header()["utc_anchor_ns"], keep=True)
+    for i, start_s in enumerate((-40, 20)):
+        event = Event(f"d/{i}", "sam", start_s * SECOND, (start_s + 1) * SECOND, "xterm", "errors of a build")
+        await keeper.observe(event)
+        await keeper.feedback(event, Label(event.id, "sam", True, event.end_ns, "Translation"))
+    await keeper.close()
+    newest: dict[str, int] = {}
+    for mode in ("online", "frozen"):
+        choice = Choice(
+            scenarios=(str(DESK),), memory=f"{name}:store={tmp_path / 'store'}", protocol="moments", memory_mode=mode
+        )
+        (plan,) = await assemble(choice)
+        memory: Any = plan.memory()
+        items = await memory.recall(Query("sam", "xterm", "errors of a build", None, 30 * SECOND), 5, None)
+        newest[mode] = max(item.latest_source_ns for item in items)
+        await memory.close()
+    assert newest == {"online": 21 * SECOND, "frozen": -39 * SECOND}
