@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from queue import SimpleQueue
@@ -55,8 +55,9 @@ class Threaded:
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """The k best items for the query."""
         found = await self._run(lambda: self._plain.recall(query, k, token_budget))
-        if isinstance(found, str | bytes | Mapping):  # each would make a list, of something else
-            raise TypeError(f"recall gives a {type(found).__name__}, not a list of MemoryItem")
+        if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):  # some would make a list
+            what = "None" if found is None else f"a {type(found).__name__}"
+            raise TypeError(f"recall gives {what}, not a list of MemoryItem (an empty list for nothing)")
         return list(found)
 
     def render(self, items: Sequence[MemoryItem]) -> str:

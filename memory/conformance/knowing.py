@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memory.conformance.subject import USER, NotAsked, Subject, ensure, past, query, said
-from simulator.core.types import SECOND, Label
+from memory.conformance.subject import USER, NotAsked, Subject, ensure, items_of, past, query, said
+from simulator.core.types import SECOND, Label, MemoryItem
 
 __all__ = ["CHECKS"]
 
+_FIGURES = ("text", "score", "help", "intention", "query", "source_event_ids", "latest_source_ns")
 _NEWEST_ONLY = "it declares that it can only be asked about the newest moment"
 
 
@@ -24,6 +25,28 @@ def nothing_of_another_user_is_recalled(s: Subject) -> None:
     ensure(stranger == [], f"a user without a past was given somebody's: {len(stranger)} items")
 
 
+def what_another_user_does_changes_no_answer(s: Subject) -> None:
+    """A share over everybody, or the newest need of anybody, tells of others without a word of theirs."""
+    if s.capability("isolation") == "none":
+        raise NotAsked("it declares that users are not kept apart", worth=True)
+    mine = past()
+    theirs = [
+        (event, replace(label, help=True, intention="Mathematical Calculation", query="how much is it"))
+        for event, label in past(user="bob", start_ns=30 * SECOND)
+    ]
+    now_ns = theirs[-1][0].end_ns
+    memory = s.filled(mine)
+    before = s.ask_all(memory, mine, now_ns)
+    s.tell(memory, theirs)
+    after = s.ask_all(memory, mine, now_ns)
+    fields = [f for f in _FIGURES if [getattr(i, f) for i in before] != [getattr(i, f) for i in after]]
+    ensure(
+        before == after,
+        f"an answer changes with another user's past ({', '.join(fields) or 'other fields'} of its items): it counts "
+        "over users that it declares to keep apart",
+    )
+
+
 def a_label_is_unknown_until_it_is_told(s: Subject) -> None:
     pairs = past()
     event = pairs[-1][0]
@@ -34,6 +57,32 @@ def a_label_is_unknown_until_it_is_told(s: Subject) -> None:
     for item in s.ask_all(memory, pairs, event.end_ns):
         ensure("CANARYQUESTION" not in said(item), "a question is recalled that nobody has told it")
         ensure(item.intention != label.intention, "an intention is recalled that nobody has told it")
+        if tuple(item.source_event_ids) == (event.id,):
+            _without_label(item)
+
+
+def nothing_is_made_up_where_no_label_was_ever_told(s: Subject) -> None:
+    pairs = past(10)
+    memory = s.memory()
+
+    async def see() -> None:
+        for event, _ in pairs:
+            await memory.observe(event)
+        await s.upkeep(memory, pairs[-1][0].end_ns)
+
+    s.run(see())
+    for item in s.ask_all(memory, pairs, pairs[-1][0].end_ns):
+        _without_label(item)
+
+
+def _without_label(item: MemoryItem) -> None:
+    """An item that rests on nothing labelled: what is unknown is None."""
+    for field in ("help", "intention", "query"):
+        ensure(
+            getattr(item, field) is None,
+            f"an item has a value of {field} and rests on events whose label nobody has told it: a label must not be "
+            "guessed before feedback",
+        )
 
 
 def a_label_is_unknown_before_it_became_available(s: Subject) -> None:
@@ -55,7 +104,7 @@ def no_item_has_a_source_later_than_the_moment_of_asking(s: Subject) -> None:
 
     async def play() -> None:
         for event, label in pairs:
-            for item in await memory.recall(query(event, event.start_ns), 50, None):
+            for item in items_of(await memory.recall(query(event, event.start_ns), 50, None)):
                 latest_ns = item.latest_source_ns
                 ensure(
                     latest_ns is None or latest_ns <= event.start_ns,
@@ -100,7 +149,9 @@ def what_becomes_known_later_changes_no_earlier_answer(s: Subject) -> None:
 
 CHECKS = (
     nothing_of_another_user_is_recalled,
+    what_another_user_does_changes_no_answer,
     a_label_is_unknown_until_it_is_told,
+    nothing_is_made_up_where_no_label_was_ever_told,
     a_label_is_unknown_before_it_became_available,
     no_item_has_a_source_later_than_the_moment_of_asking,
     asked_as_of_earlier_it_answers_from_what_was_known_then,

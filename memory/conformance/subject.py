@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar, cast
 
@@ -13,7 +14,20 @@ from simulator.core.protocols import Memory
 from simulator.core.traits import trait
 from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
 
-__all__ = ["APPS", "NEEDS", "USER", "Fault", "NotAsked", "Pairs", "Subject", "ensure", "past", "query", "said"]
+__all__ = [
+    "APPS",
+    "NEEDS",
+    "USER",
+    "Fault",
+    "NotAsked",
+    "Pairs",
+    "Subject",
+    "ensure",
+    "items_of",
+    "past",
+    "query",
+    "said",
+]
 
 T = TypeVar("T")
 Pairs = Sequence[tuple[Event, Label]]
@@ -80,6 +94,22 @@ def query(event: Event, now_ns: int, user: str = USER) -> Query:
 def said(item: MemoryItem) -> str:
     """All words of an item, for the search of canaries."""
     return f"{item.text} {item.query} {item.intention} {item.source_event_ids}"
+
+
+def _given(found: object) -> str:
+    return "recall gives None" if found is None else f"recall gives a {type(found).__name__}"
+
+
+def items_of(found: Any) -> list[MemoryItem]:
+    """What a recall gave, if it is a list of items.
+
+    Raises:
+        Fault: it is something else.
+    """
+    ensure(isinstance(found, list | tuple), f"{_given(found)}, not a list of MemoryItem (an empty list for nothing)")
+    for item in found:
+        ensure(isinstance(item, MemoryItem), f"recall gives a list with a {type(item).__name__}, not a MemoryItem")
+    return list(found)
 
 
 class Subject:
@@ -150,11 +180,9 @@ class Subject:
         Raises:
             Fault: it gives something else than a list of items.
         """
-        items = self.run(memory.recall(asked, k, budget))
-        ensure(isinstance(items, list | tuple), f"recall gives a {type(items).__name__}, not a list of MemoryItem")
-        for item in items:
-            ensure(isinstance(item, MemoryItem), f"recall gives a list with a {type(item).__name__}, not a MemoryItem")
-        return items
+        call = memory.recall(asked, k, budget)
+        ensure(inspect.isawaitable(call), f"{_given(call)}, not an awaitable of a list of MemoryItem")
+        return items_of(self.run(call))
 
     def ask_all(self, memory: Memory, pairs: Pairs, now_ns: int, user: str = USER) -> list[MemoryItem]:
         """What is recalled in the windows of the first five events together."""

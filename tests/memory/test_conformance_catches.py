@@ -82,6 +82,57 @@ class LeaksAnotherUser(Sound):
         return [pair for user in sorted(self.past) for pair in super(LeaksAnotherUser, self).known(_as(query, user))]
 
 
+class CountsEverybody(Sound):
+    """Not a word of another user's past, but a share."""
+
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        labels = [lb for past in self.past.values() for _, lb in past.values() if lb is not None]
+        share = sum(lb.help for lb in labels) / max(len(labels), 1)
+        return [replace(i, help=share) for i in super().recall(query, k, token_budget)]
+
+
+class TellsTheNewestNeedOfAnybody(Sound):
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        labels = [lb for past in self.past.values() for _, lb in past.values() if lb is not None and lb.help]
+        newest = max(labels, key=lambda lb: lb.available_ns, default=None)
+        need = None if newest is None else newest.intention
+        return [replace(i, intention=need) for i in super().recall(query, k, token_budget)]
+
+
+class GuessesLabels(Sound):
+    def observe(self, event: Event) -> None:
+        guess = Label(event.id, event.user, True, event.end_ns, "Translation")
+        self.past.setdefault(event.user, {}).setdefault(event.id, (event, guess))
+
+
+class GivesNone(Sound):
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        return super().recall(query, k, token_budget) or None  # type: ignore[return-value]
+
+
+class GivesADict(Sound):
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        return {"items": []}  # type: ignore[return-value]
+
+
+class GivesWhatIsNoItem(Sound):
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        return [{"text": "words"}]  # type: ignore[list-item]
+
+
+class GivesADictAtOnce(Sound):
+    """An async class whose recall forgot to be."""
+
+    async def observe(self, event: Event) -> None:  # type: ignore[override]
+        super().observe(event)
+
+    async def feedback(self, event: Event, label: Label) -> None:  # type: ignore[override]
+        super().feedback(event, label)
+
+    async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:  # type: ignore[override]
+        return {"items": []}  # type: ignore[return-value]
+
+
 class LeaksItsOwnLabel(Sound):
     def known(self, query: Query) -> list[tuple[Event, Label]]:
         pairs = [(e, lb) for e, lb in self.past.get(query.user, {}).values() if lb is not None]
@@ -229,6 +280,14 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
     (LeaksTheFutureWithAClockOfItsOwn, "asked as of earlier it answers", "words that were only written later"),
     (CountsTheFuture, "what becomes known later", "leaks backwards"),
     (LeaksAnotherUser, "nothing of another user", "another user's past was recalled"),
+    (CountsEverybody, "what another user does", "(help of its items)"),
+    (TellsTheNewestNeedOfAnybody, "what another user does", "(intention of its items)"),
+    (GuessesLabels, "a label is unknown until", "must not be guessed"),
+    (GuessesLabels, "nothing is made up", "must not be guessed"),
+    (GivesNone, "an empty memory", "recall gives None, not a list of MemoryItem (an empty list for nothing)"),
+    (GivesADict, "every call comes back", "recall gives a dict, not a list of MemoryItem"),
+    (GivesWhatIsNoItem, "no item has a source", "recall gives a list with a dict, not a MemoryItem"),
+    (GivesADictAtOnce, "every call comes back", "recall gives a dict, not a list of MemoryItem"),
     (LeaksItsOwnLabel, "a label is unknown before", "a second before a label became available"),
     (SharedByAll, "an empty memory", "shared between instances"),
     (GivesAnotherAnswerEachTime, "asking changes nothing", "has two answers"),
