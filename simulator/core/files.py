@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 
 from simulator.core.errors import InputError
 
-__all__ = ["csv_rows", "json_lines", "read_text"]
+__all__ = ["csv_rows", "json_lines", "open_plain", "read_text"]
 
 _LONGEST_FIELD = 2**31 - 1  # Python's own limit of 131,072 characters is less than what people paste into a question
 
@@ -31,6 +33,25 @@ def read_text(path: Path) -> str:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise InputError(path, "must be a text file in UTF-8") from error
+
+
+def open_plain(path: Path) -> io.BufferedReader:
+    """Open a file for reading that must be one: a pipe would never answer, and ``/dev/zero`` never end.
+
+    Raises:
+        InputError: it is a pipe or a device.
+        OSError: it cannot be opened.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        if stat.S_ISDIR(mode := os.fstat(handle).st_mode):
+            raise IsADirectoryError(21, "Is a directory", str(path))
+        if not stat.S_ISREG(mode):
+            raise InputError(path, "a pipe or a device, where a file belongs")
+        return os.fdopen(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
 
 
 def json_lines(path: Path, *, keys_once: bool = False) -> Iterator[tuple[int, Any]]:

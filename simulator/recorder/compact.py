@@ -23,7 +23,7 @@ from simulator.core.errors import InputError
 from simulator.core.faults import told
 from simulator.core.lock import FolderLock
 from simulator.recorder.status import LOCK
-from simulator.screen.pixels import decode, pixels_hash
+from simulator.screen.pixels import FORMATS, decode, pixels_hash
 from simulator.session.reader import connect
 from simulator.session.schema import FILE_NAME
 from simulator.session.store import SMALLEST, Writer, pack, replace_file
@@ -124,7 +124,7 @@ def _smaller(file: Path, digest: str | None) -> tuple[bytes, int] | None:
     if digest is not None and pixels_hash(image) != digest:
         return None
     content = pack(image, SMALLEST)
-    with Image.open(BytesIO(content)) as again:
+    with Image.open(BytesIO(content), formats=FORMATS) as again:
         same = again.convert("RGB").tobytes() == image.tobytes()
     return content if same and len(content) < len(before) else before, len(before)
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import InputError, UsageError
+from simulator.core.files import open_plain
 from simulator.runs import runlog
 from simulator.runs.lock import LOCK, Lock
 from simulator.runs.records import RunLog
@@ -29,6 +30,7 @@ from simulator.session.truth import Truth
 from simulator.timing.clock import utc_now
 
 TWIN = "twin"
+LARGEST = 1 << 28  # bytes of run.json: of a million units
 
 __all__ = ["TWIN", "RunFolder", "digest", "lost", "read_log", "read_run", "read_unit", "read_units", "write_json"]
 
@@ -217,7 +219,8 @@ def read_run(path: Path) -> dict[str, Any]:
     """
     file = path / "run.json"
     try:
-        return parse_run(file, file.read_bytes())
+        with open_plain(file) as stream:
+            return parse_run(file, stream.read(LARGEST))
     except (FileNotFoundError, NotADirectoryError) as error:
         if not path.exists():
             raise InputError(

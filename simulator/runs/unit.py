@@ -14,6 +14,7 @@ import anyio
 
 from memory.view import LabelBook
 from simulator.core.errors import InputError
+from simulator.core.files import open_plain
 from simulator.core.protocols import Agent, Memory, SnapshotSource
 from simulator.core.traits import declares
 from simulator.core.types import Event, Label, Setup
@@ -150,7 +151,7 @@ def is_done(folder: Path, plan: UnitPlan) -> bool:
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a file."""
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -1,30 +1,38 @@
 """Pictures on demand: decoded in a thread, refused from their head when they claim to be enormous.
 
-A file of 100 bytes can claim four gigabytes of pixels; the size in its head is checked before anything is decoded.
+A file of 100 bytes can claim four gigabytes of pixels; the size in its head is checked before anything is decoded. Only
+kinds of pictures are read that Pillow decodes by itself: for others it would start programs, such as Ghostscript.
 """
 
 from __future__ import annotations
 
 import asyncio
 import struct
+import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from simulator.core.errors import InputError
+from simulator.core.files import open_plain
 from simulator.core.types import ImageRef
 from simulator.screen.fresh import fresh
 
-__all__ = ["MAX_PIXELS", "TooLarge", "array", "decode", "pixels_hash", "read", "size"]
+__all__ = ["FORMATS", "MAX_PIXELS", "TooLarge", "array", "decode", "opened", "pixels_hash", "read", "size"]
 
 MAX_PIXELS = 100_000_000  # an 8K screen has 33 million; RGB of the limit is 300 MB
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
+"""What Pillow may take a file for, whatever its name."""
 
+# We refuse by ourselves, in one sentence; the warning would say in the terminal where the picture lies.
+warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -59,11 +67,8 @@ def decode(path: Path) -> Image.Image:
     """
     if (held := fresh(path)) is not None:
         return held
-    with _faults(path):
-        _check_png(path)
-        with Image.open(path) as image:
-            _check_size(path, image.size)
-            return image.convert("RGB")
+    with opened(path) as image:
+        return image.convert("RGB")
 
 
 def size(path: Path) -> tuple[int, int]:
@@ -74,11 +79,22 @@ def size(path: Path) -> tuple[int, int]:
     """
     if (held := fresh(path)) is not None:
         return held.size
-    with _faults(path):
-        _check_png(path)
-        with Image.open(path) as image:
+    with opened(path) as image:
+        return image.size
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Image.Image]:
+    """The picture with its head read, not decoded yet, for the block.
+
+    Raises:
+        InputError: missing, no file, not a picture or too large; or damaged, as the block finds.
+    """
+    with _faults(path), open_plain(path) as stream:
+        _check_png(path, stream)
+        with Image.open(stream, formats=FORMATS) as image:
             _check_size(path, image.size)
-            return image.size
+            yield image
 
 
 def pixels_hash(image: Image.Image) -> str:
@@ -87,10 +103,10 @@ def pixels_hash(image: Image.Image) -> str:
     return sha256(head + image.tobytes()).hexdigest()
 
 
-def _check_png(path: Path) -> None:
+def _check_png(path: Path, stream: BinaryIO) -> None:
     """The claim of a PNG, read before Pillow does: it looks at further chunks first, and may fail on those."""
-    with path.open("rb") as stream:
-        head = stream.read(24)
+    head = stream.read(24)
+    stream.seek(0)
     if len(head) == 24 and head.startswith(_PNG) and head[12:16] == b"IHDR":
         _check_size(path, struct.unpack(">II", head[16:24]))
 

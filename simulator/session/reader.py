@@ -171,6 +171,7 @@ class Reader:
         self._connection = connect(self.file)
         try:
             with told(self.file):
+                self._check_tables()
                 self.header = known or self._read_header(monitor)
                 if known is None:
                     self._check_far()
@@ -189,6 +190,11 @@ class Reader:
     def close(self) -> None:
         """Close the file; a second call does nothing."""
         self._connection.close()
+
+    def _check_tables(self) -> None:
+        """A view in a table's place can be without end: no question about it would be answered."""
+        if self._connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'view'").fetchone() is not None:
+            raise InputError(self.file, "it holds a view, which no proact wrote")
 
     def cursor(self, columns: Sequence[str] = COLUMNS) -> sqlite3.Cursor:
         """A cursor over the rows of the chosen monitor in the order written; ``LATER_COLUMNS`` may be NULL."""

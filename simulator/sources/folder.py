@@ -11,12 +11,11 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
-from PIL import Image
-
 from simulator.core.calendar import from_utc_ns
 from simulator.core.errors import InputError
 from simulator.core.names import plain
 from simulator.core.types import MS, SECOND
+from simulator.screen.pixels import opened
 from simulator.sources.foreign import (
     IMAGE_SUFFIXES,
     Foreign,
@@ -115,9 +114,9 @@ def read(folder: Path, user: str, zone: str, *, times: Times = "auto", rate_hz: 
 def _moves(file: Path) -> bool:
     """Whether it is a film of several pictures, of which a session would show one."""
     try:
-        with Image.open(file) as image:
+        with opened(file) as image:
             return bool(getattr(image, "is_animated", False))
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning):
+    except InputError:
         return False  # what is wrong with it is counted where it is taken
 
 
@@ -146,11 +145,11 @@ def _from_name(file: Path) -> Told:
 
 def _from_exif(file: Path) -> Told:
     try:
-        with Image.open(file) as image:
+        with opened(file) as image:
             exif = image.getexif()
             told = exif.get_ifd(_EXIF_FOLDER) or exif
             text, part = told.get(_EXIF_TIME), str(told.get(_EXIF_PART) or "")
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Image.DecompressionBombWarning):
+    except InputError:
         return None
     try:
         moment = datetime.strptime(str(text), "%Y:%m:%d %H:%M:%S")  # noqa: DTZ007 - EXIF has no zone

@@ -55,7 +55,7 @@ def _gif(file: Path, start_ns: int, ledger: Ledger) -> Iterator[Frame]:
     """The frames of a GIF; one that breaks off gives what came before."""
     at, number = 0, 0
     try:
-        with Image.open(file) as image:
+        with Image.open(file, formats=("GIF",)) as image:
             if image.width * image.height > MAX_PIXELS:
                 raise TooLarge(file, f"it claims {image.width} x {image.height} pixels a frame")
             while True:

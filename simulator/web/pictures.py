@@ -22,6 +22,7 @@ from aiohttp import web
 from PIL import Image, ImageDraw
 
 from simulator.core.errors import InputError
+from simulator.core.files import open_plain
 from simulator.screen import pixels
 
 __all__ = ["A_SHEET", "THUMB", "Pictures", "read"]
@@ -36,6 +37,10 @@ LARGEST = 50_000_000  # bytes of a file that is sent
 FILE_THREADS = 2
 SHEET_THREADS = max(1, min(4, (os.cpu_count() or 1) - 1))
 """A sheet of a hundred 1080p screens takes 2.5 s (25 ms each): who only wants one picture does not wait behind it."""
+THUMB_PIXELS = 34_000_000
+"""Of a picture that gets a thumbnail, an 8K screen."""
+SHEET_PIXELS = 1_700_000_000
+"""That are decoded for one sheet, a hundred 5K screens, 20 s: whoever made a recording could keep a thread busy."""
 KEEP = "private, max-age=86400, immutable"
 """A day: long enough for a day's work, and short enough that a browser does not keep what was forgotten."""
 
@@ -46,6 +51,7 @@ _HEADS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png", b"GI
 class _Known(NamedTuple):
     path: Path
     within: Path
+    hash: str | None = None
 
 
 class Pictures:
@@ -88,8 +94,8 @@ class Pictures:
         """
         ids = [_named(path, hash_) for path, hash_ in files]
         with self._lock:
-            for id_, (path, _) in zip(ids, files, strict=True):
-                self._known[id_] = _Known(path, within)
+            for id_, (path, hash_) in zip(ids, files, strict=True):
+                self._known[id_] = _Known(path, within, hash_)
                 self._known.move_to_end(id_)
             while len(self._known) > KNOWN:
                 self._known.popitem(last=False)
@@ -124,29 +130,39 @@ class Pictures:
 
     async def _picture(self, request: web.Request) -> web.StreamResponse:
         id_ = request.match_info["id"]
-        if request.headers.get("If-None-Match") == f'"{id_}"':
-            return web.Response(status=304, headers={"ETag": f'"{id_}"', "Cache-Control": self._caching})
         with self._lock:
             data, known = self._held.get(id_), self._known.get(id_)
         if data is None and known is None:
             raise web.HTTPNotFound(text="this picture is not known here (any more); load the page again")
+        run = asyncio.get_running_loop().run_in_executor
+        if request.headers.get("If-None-Match") == f'"{id_}"' and (
+            known is None or await run(self._file_threads, _named, known.path, known.hash) == id_
+        ):
+            return web.Response(status=304, headers={"ETag": f'"{id_}"', "Cache-Control": self._caching})
         if data is None:
             assert known is not None
-            data = await asyncio.get_running_loop().run_in_executor(self._file_threads, _file, known)
+            data = await run(self._file_threads, _file, known)
         return _answer(id_, data, self._caching)
 
     async def _sheet(self, request: web.Request) -> web.StreamResponse:
         id_ = request.match_info["id"]
-        if request.headers.get("If-None-Match") == f'"{id_}"':
-            return web.Response(status=304, headers={"ETag": f'"{id_}"', "Cache-Control": self._caching})
         with self._lock:
-            data, order = self._sheets.get(id_), self._orders.get(id_)
-        if data is None and order is None:
+            order = self._orders.get(id_)
+        if order is None:
             raise web.HTTPNotFound(text="this sheet is not known here (any more); load the page again")
-        if data is None:
-            assert order is not None
-            data = await self._once(id_, order)
-        return _answer(id_, data, self._caching)
+        now = await asyncio.get_running_loop().run_in_executor(self._file_threads, self._as_they_are, order)
+        if request.headers.get("If-None-Match") == f'"{now}"':
+            return web.Response(status=304, headers={"ETag": f'"{now}"', "Cache-Control": self._caching})
+        with self._lock:
+            data = self._sheets.get(now)
+        return _answer(now, data if data is not None else await self._once(now, order), self._caching)
+
+    def _as_they_are(self, order: Sequence[str]) -> str:
+        """A digest of the files of a sheet as they lie there now: another one once one is redacted or forgotten."""
+        with self._lock:
+            known = [self._known.get(id_) for id_ in order]
+        now = ["gone" if one is None else _named(one.path, one.hash) for one in known]
+        return sha256(" ".join((*order, *now)).encode()).hexdigest()
 
     async def _once(self, id_: str, order: Sequence[str]) -> bytes:
         """Make a sheet once, however many ask for it at the same time."""
@@ -160,10 +176,13 @@ class Pictures:
         width, height = THUMB
         rows = -(-len(order) // ACROSS)
         sheet = Image.new("RGB", (width * min(ACROSS, len(order)), height * rows))
+        left = SHEET_PIXELS
         for i, picture in enumerate(order):
             with self._lock:
                 known = self._known.get(picture)
-            sheet.paste(_thumb(known), ((i % ACROSS) * width, (i // ACROSS) * height))
+            small, n = _thumb(known, left)
+            left -= n
+            sheet.paste(small, ((i % ACROSS) * width, (i // ACROSS) * height))
         out = io.BytesIO()
         sheet.save(out, "JPEG", quality=65)
         with self._lock:
@@ -234,7 +253,9 @@ def _file(known: _Known) -> bytes:
         raise InputError(path.name, "there is no such picture")
     try:
         pixels.size(path)  # refuses what claims to be enormous
-        data = path.read_bytes() if path.stat().st_size <= LARGEST else b""
+        with open_plain(path) as stream:
+            data = stream.read(LARGEST + 1)
+        data = data if len(data) <= LARGEST else b""
         if _type(data) != UNKNOWN:
             return data
         out = io.BytesIO()
@@ -244,18 +265,21 @@ def _file(known: _Known) -> bytes:
         raise InputError(path.name, error.want) from None
 
 
-def _thumb(known: _Known | None) -> Image.Image:
+def _thumb(known: _Known | None, most: int) -> tuple[Image.Image, int]:
+    """A small picture, and how many pixels were decoded for it; a cross where that would be more than ``most``."""
+    n = 0
     if known is not None:
         try:
-            with Image.open(_inside(known)) as image:
-                if image.width * image.height <= pixels.MAX_PIXELS:
-                    image.draft("RGB", (THUMB[0] * 2, THUMB[1] * 2))
+            with pixels.opened(_inside(known)) as image:
+                image.draft("RGB", (THUMB[0] * 2, THUMB[1] * 2))  # a JPEG is smaller from here on
+                if image.width * image.height <= min(most, THUMB_PIXELS):
+                    n = image.width * image.height
                     small = image.convert("RGB")
                     small.thumbnail(THUMB, Image.Resampling.BILINEAR, reducing_gap=1.5)
-                    return _centred(small)
+                    return _centred(small), n
         except Exception:  # noqa: BLE001  # Pillow raises nearly everything on damaged files
             pass
-    return _broken()
+    return _broken(), n
 
 
 def _centred(small: Image.Image) -> Image.Image:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from agents.base import make_agent
 from memory.base import make_memory
 from simulator.core.errors import InputError
-from simulator.core.files import csv_rows, json_lines, read_text
+from simulator.core.files import csv_rows, json_lines, open_plain, read_text
 from simulator.core.taxonomy import Taxonomy
 from simulator.core.titles import clean
 from simulator.core.types import Event, Query
@@ -79,3 +80,18 @@ def test_what_nobody_sees_counts_neither_in_titles_nor_in_names_of_applications(
     hidden = "\u200b\u2060\u2064\xad\ufeff"
     assert clean(f"In{hidden}box") == "Inbox"
     assert Taxonomy().category(f"Fire{hidden}fox") == "browser"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_what_must_be_a_file_is_no_pipe_and_no_device(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"abc")
+    os.mkfifo(tmp_path / "pipe")  # opened the usual way it would not answer
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    with open_plain(tmp_path / "file") as file:
+        assert file.read() == b"abc"
+    for name in ("pipe", "zero"):
+        with pytest.raises(InputError, match="a pipe or a device"):
+            open_plain(tmp_path / name)
+    for name, fault in (("none", FileNotFoundError), ("", IsADirectoryError)):
+        with pytest.raises(fault):
+            open_plain(tmp_path / name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import struct
 import zlib
 from pathlib import Path
@@ -62,3 +63,23 @@ def test_the_hash_of_pixels_tells_shapes_apart() -> None:
     wide, tall = Image.new("RGB", (4, 2)), Image.new("RGB", (2, 4))
     assert pixels.pixels_hash(wide) != pixels.pixels_hash(tall)
     assert pixels.pixels_hash(wide) == pixels.pixels_hash(Image.new("RGB", (4, 2)))
+
+
+def test_no_program_is_started_for_a_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pillow hands PostScript to Ghostscript, whatever the file's name."""
+    file = tmp_path / "a.png"
+    file.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n")
+    Image.init()
+    with Image.open(file) as image:
+        assert image.format == "EPS"
+    for read in (pixels.decode, pixels.size):
+        with pytest.raises(InputError, match="not a picture"):
+            read(file)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_is_no_picture_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.png")
+    for read in (pixels.decode, pixels.size):
+        with pytest.raises(InputError, match="a pipe or a device"):
+            read(tmp_path / "a.png")
