@@ -7,10 +7,12 @@ page listens.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from simulator.core.operators import operators
 from simulator.timing.clock import pause, real_ns
 from simulator.web.place import Place
 
@@ -19,6 +21,7 @@ __all__ = ["follow"]
 SECOND_NS = 1_000_000_000
 DUTY = 20
 MOST = 200  # ids in one event; more than that and a page had better ask for everything
+MOST_BYTES = 100_000  # of them: units may have long names, and events are no larger than 128 kB
 
 Stamps = dict[str, dict[str, tuple[int, int]]]
 """Size and date of each file that matters, by run id and by unit key (the run's own files: an empty key)."""
@@ -32,15 +35,21 @@ async def follow(place: Place, least_ns: int = SECOND_NS) -> None:
         least_ns: the shortest time between two looks.
     """
     known: Stamps | None = None
+    told = False
     while True:
         took = 0
         if place.hub.readers:
             began = real_ns()
-            stamps = await asyncio.to_thread(_stamps, place)
+            try:
+                stamps = await asyncio.to_thread(_stamps, place)
+                if known is not None and (news := _news(known, stamps)):
+                    place.hub.publish("runs", news)
+                known = stamps
+            except Exception as error:  # noqa: BLE001  # pages would follow nothing any more, and nobody would know
+                if not told:
+                    operators().error("runs were not followed for a while", kind=type(error).__name__)
+                told = True
             took = real_ns() - began
-            if known is not None and (news := _news(known, stamps)):
-                place.hub.publish("runs", news)
-            known = stamps
         await pause(max(least_ns, took * DUTY))
 
 
@@ -53,8 +62,11 @@ def _news(old: Stamps, new: Stamps) -> dict[str, object]:
     gone = sorted(old.keys() - new.keys())
     if not changed and not gone:
         return {}
-    cut = dict(list(changed.items())[:MOST])
-    return {"changed": {id_: keys[:MOST] for id_, keys in cut.items()}, "gone": gone[:MOST], "all": len(changed) > MOST}
+    cut = {id_: keys[:MOST] for id_, keys in list(changed.items())[:MOST]}
+    news = {"changed": cut, "gone": gone[:MOST], "all": len(changed) > MOST}
+    if len(json.dumps(news)) > MOST_BYTES:
+        return {"changed": {}, "gone": [], "all": True}
+    return news
 
 
 def _stamps(place: Place) -> Stamps:

@@ -121,6 +121,37 @@ async def test_a_run_that_grows_is_told_to_pages_that_listen(tmp_path: Path, mon
         place.close()
 
 
+async def test_so_many_changes_at_once_that_no_event_holds_them_are_told_as_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = folder(tmp_path / "a")
+    names = [f"{i:03d}-{'x' * 200}" for i in range(200)]
+    many = {f"{i:010x}": dict.fromkeys(names, (1, 1)) for i in range(40)}
+    looks = iter([{}, OSError("gone"), {}, many])
+    last: list[object] = []
+
+    def look(place: Place) -> object:
+        last.append(found := next(looks, many))
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    place = Place([run])
+    told: list[object] = []
+    whole = place.hub.publish
+    monkeypatch.setattr(place.hub, "publish", lambda event, data: (whole(event, data), told.append((event, data))))
+    monkeypatch.setattr(type(place.hub), "readers", 1)
+    monkeypatch.setattr(following, "_stamps", look)
+    following_ = asyncio.create_task(following.follow(place, 2 * MS))
+    try:
+        await _until(lambda: None, told)
+        assert told == [("runs", {"changed": {}, "gone": [], "all": True})]
+        assert not following_.done()
+    finally:
+        following_.cancel()
+        place.close()
+
+
 async def _until(act: object, told: list[object]) -> None:
     async with asyncio.timeout(5):
         while not told:
