@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from aiohttp import web
 
 from simulator.web.index_data import Index
-from simulator.web.pages import answer, html, number
+from simulator.web.pages import answered, html, number
 from simulator.web.place import Place
 
 __all__ = ["index_of", "routes", "runs_of"]
@@ -31,7 +30,7 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
     """``/`` and ``/api/runs``."""
 
     async def runs(request: web.Request) -> web.Response:
-        return answer(await asyncio.to_thread(_news, place, number(request.query.get("since")) or 0))
+        return await answered(_news, place, number(request.query.get("since")) or 0)
 
     return [web.get("/", html("index.html")), web.get("/api/runs", runs)]
 

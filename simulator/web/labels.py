@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from aiohttp import web
 from simulator.annotate.marks import case_of
 from simulator.session.reader import Reader
 from simulator.web.labels_data import change, offers, recording, windows
-from simulator.web.pages import answer, html, posted
+from simulator.web.pages import answered, html, posted
 from simulator.web.place import Place
 from simulator.web.turns import Turns
 
@@ -28,10 +27,10 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
         def now() -> Any:
             return what(place.session(request.match_info["id"]))
 
-        return answer(await asyncio.to_thread(now))
+        return await answered(now)
 
     async def listed(request: web.Request) -> web.Response:
-        return answer(await asyncio.to_thread(_recordings, place))
+        return await answered(_recordings, place)
 
     async def shown(request: web.Request) -> web.Response:
         return await read(request, lambda folder: {**recording(folder, place), "editable": place.editable})
@@ -51,7 +50,7 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
             with turns.at(folder):
                 return change(folder, given)
 
-        return answer(await asyncio.to_thread(now))
+        return await answered(now)
 
     return [
         web.get("/recordings", html("recordings.html")),

@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
-from simulator.web.pages import answer, html, posted
+from simulator.web.pages import answered, html, posted
 from simulator.web.place import Place
 from simulator.web.reviewing_data import Reviews
 
@@ -24,7 +24,7 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
     of = "/api/review/{id:[0-9a-f]+}"
 
     async def read(request: web.Request, what: Callable[[str], Mapping[str, Any]]) -> web.Response:
-        return answer(await asyncio.to_thread(what, request.match_info["id"]))
+        return await answered(what, request.match_info["id"])
 
     async def state(request: web.Request) -> web.Response:
         return await read(request, reviews.state)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -289,3 +291,24 @@ async def test_the_server_s_loop_is_never_blocked(tmp_path: Path) -> None:
             for path in paths:
                 async with ask("GET", path) as answer:
                     assert answer.status == (422 if path.endswith(ids[1]) else 200), path
+
+
+async def test_what_is_large_becomes_text_in_pieces_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python makes JSON in one go: all pages, and a live run beside them, would wait."""
+    numbers, where, sizes = list(range(3001)), list[object](), list[int]()
+    data = {"a": {"b": [numbers, 'é"', None], "c": tuple(numbers), "d": []}, "e": {}, "f": {1: 2}, "g": numbers}
+    whole = pages._dumped
+    monkeypatch.setattr(pages, "PIECE", 100)
+
+    def dumped(part: object) -> str:
+        where.append(threading.current_thread())
+        sizes.append(len(text := whole(part)))
+        return text
+
+    monkeypatch.setattr(pages, "_dumped", dumped)
+    made = await pages.answered(lambda: data)
+    assert made.body == json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+    assert threading.current_thread() not in where
+    assert len(sizes) > 60
+    with pytest.raises(ValueError, match="JSON"):
+        pages.answer({"a": [float("nan")] * 200})
