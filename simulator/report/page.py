@@ -26,12 +26,13 @@ from simulator.report.charts import Change, Point, curves, ecdf, forest, pareto
 from simulator.report.curves import f1_by_deadline, latencies
 from simulator.report.frames import Frame, Recordings
 from simulator.report.parts import Html, document, flat, listed, number, paragraph, piece, section, table
-from simulator.report.session_figure import KEY, session_figure
+from simulator.report.session_figure import KEY, MOST_SIGNS, session_figure
 from simulator.report.strips import strips
 from simulator.report.svg import clean, escaped, figure
 from simulator.report.telling import Telling, telling
 from simulator.runs.folder import read_run
 from simulator.runs.lock import status_now
+from simulator.runs.stored import stored
 
 __all__ = ["Made", "RunFacts", "changes_of", "make", "point_of", "read_facts"]
 
@@ -89,9 +90,14 @@ def make(runs: Sequence[str | Path], *, frames: int = 0, force: bool = False) ->
         force: compare what should not be compared, and say so.
 
     Raises:
-        InputError: not a run folder.
+        InputError: not a run folder, or a file of one is not of the form that proact writes.
         UsageError: a run that is named twice, or nothing to report.
     """
+    with stored(", ".join(map(str, runs))):
+        return _make(runs, frames, force)
+
+
+def _make(runs: Sequence[str | Path], frames: int, force: bool) -> Made:
     facts = read_facts(runs)
     recordings = [Recordings(f.folder, f.told) for f in facts]
     moments, n_frames = _moments(facts, recordings, frames)
@@ -314,12 +320,13 @@ def _sessions(facts: Sequence[RunFacts]) -> Iterator[str]:
     shown = keys[: max(1, MOST_SESSIONS // len(facts))]
     if shown:
         yield paragraph(KEY, "soft")
+    most = MOST_SIGNS // max(1, len(shown) * len(facts))
     for key in shown:
         for f, strips_of, logs_of in zip(facts, told, logs, strict=True):
             if key in strips_of:
                 name = f"{key}, {f.name}" if len(facts) > 1 else key
                 opened = f'<div class="session" tabindex="0" role="group" aria-label="{escaped(name, 80)}">'
-                yield f"{opened}{session_figure(strips_of[key], logs_of.get(key), name)}</div>"
+                yield f"{opened}{session_figure(strips_of[key], logs_of.get(key), name, most)}</div>"
     if len(keys) > len(shown):
         yield paragraph(f"{len(keys) - len(shown)} more sessions are not drawn; proact view shows each.")
     rows = []

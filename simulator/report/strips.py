@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from simulator.core.types import SECOND
 
-__all__ = ["KINDS", "Kind", "Mark", "Strip", "strips"]
+__all__ = ["KINDS", "Kind", "Mark", "Need", "Strip", "strips"]
 
 Kind = Literal["hit", "miss", "late", "false"]
 KINDS: tuple[Kind, ...] = ("hit", "miss", "late", "false")
