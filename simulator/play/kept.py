@@ -11,9 +11,11 @@ from typing import Any
 from scorers.base import scorers
 from scorers.feedback import FILE as FEEDBACK
 from scorers.foreign import is_ours
-from simulator.core.errors import UsageError
+from simulator.core.errors import InputError, UsageError
+from simulator.core.files import open_plain
 from simulator.runs import runlog
 from simulator.runs.folder import TWIN, read_run, write_json
+from simulator.runs.stored import UNFIT
 from simulator.runs.unit import LOG, TRUTH, file_digest
 
 __all__ = ["FILE", "keep", "made_of", "own_scores", "read_scores"]
@@ -25,6 +27,7 @@ _SOURCES = {"log": LOG, "truth": TRUTH, "twin": f"{TWIN}/{LOG}", "feedback": FEE
 """What scores are made of, by its name in ``made_of``: files of a unit."""
 _VERSIONS: dict[str, Mapping[str, int]] = {}
 _MOST = 256
+_LARGEST = 1 << 28  # bytes of a file of scores
 
 
 def made_of(run: Path, keys: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -52,7 +55,10 @@ def read_scores(run: Path) -> dict[str, Any] | None:
     if told["status"] != "done":
         return None
     scores = _written(run)
-    return None if scores is None or not _fits(run, told, scores) or _outdated(scores) else scores
+    try:
+        return None if scores is None or not _fits(run, told, scores) or _outdated(scores) else scores
+    except UNFIT:  # edited, with its digest made anew
+        return None
 
 
 def own_scores(run: Path, told: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -67,19 +73,23 @@ def own_scores(run: Path, told: Mapping[str, Any]) -> dict[str, Any] | None:
     if scores is None:
         return None
     logs = {key: result.get("log_sha256") for key, result in told["units"].items()}
-    fits = all(logs.get(key) in (None, made.get("log")) for key, made in scores["made_of"].items())
+    try:
+        fits = all(logs.get(key) in (None, made.get("log")) for key, made in scores["made_of"].items())
+    except UNFIT:  # edited, with its digest made anew
+        return None
     return scores if fits else None
 
 
 def _written(run: Path) -> dict[str, Any] | None:
     """What the file holds, unless it is damaged, edited, or of another schema."""
     try:
-        scores = json.loads((run / FILE).read_text(encoding="utf-8"))
+        with open_plain(run / FILE) as file:
+            scores = json.loads(file.read(_LARGEST).decode("utf-8"))
         if not isinstance(scores, dict) or scores.pop(_DIGEST, None) != _digest(scores):
             return None
-    except (OSError, ValueError, RecursionError):  # none, or damaged
+    except (InputError, OSError, ValueError, RecursionError):  # none, no file, or damaged
         return None
-    return scores if scores["schema"] == SCHEMA else None
+    return scores if scores.get("schema") == SCHEMA else None
 
 
 def _hashes(folder: Path) -> dict[str, str]:

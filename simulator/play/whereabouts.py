@@ -36,14 +36,14 @@ def plays_of(run: Path, told: Mapping[str, Any], key: str) -> Iterator[Play]:
 
 def fits(play: Play, header: Mapping[str, Any]) -> bool:
     """Whether a session is, by its length and rate, the one that a unit with this header was played over."""
-    return header.get("end_ns") in (None, 0, play.truth.end_ns) and play.period_ns == header["period_ns"]
+    return header.get("end_ns") in (None, 0, play.truth.end_ns) and play.period_ns == header.get("period_ns")
 
 
 def told_since(run: Path, told: Mapping[str, Any], key: str) -> tuple[Truth, Path] | None:
     """What was needed in a unit's session, as its scenario says it now, and that scenario; None where it does not."""
     header = told["resolved"][key]
     for play in plays_of(run, told, key):
-        known = play.truth.intents is not None if header["protocol"] == "trajectory" else play.truth.known
+        known = play.truth.intents is not None if header.get("protocol") == "trajectory" else play.truth.known
         if known and fits(play, header):
             return play.truth, play.where
     return None
@@ -74,7 +74,7 @@ def _matching(case: Path, header: Mapping[str, Any], key: str) -> Play | None:
     else:
         folder, monitor = case, None
     with Reader(folder, monitor=monitor) as reader:
-        if reader.header.session != header["session"]:
+        if reader.header.session != header.get("session"):
             return None
-    made = [play for play in plays([case]) if play.user == header["user"]]
+    made = [play for play in plays([case]) if play.user == header.get("user")]
     return next((play for play in made if play.key == key), made[0] if made else None)

@@ -66,7 +66,7 @@ class Recordings:
                 continue
             for play in found:
                 header = self._headers.get(play.key)
-                if header is not None and play.source.session == header["session"] and fits(play, header):
+                if header is not None and play.source.session == header.get("session") and fits(play, header):
                     self._plays[play.key] = play
 
     def hidden(self) -> bool:
@@ -93,7 +93,7 @@ class Recordings:
         except InputError:
             return dict.fromkeys(instants, Frame(None, "the recording cannot be read"))
         header = self._headers[key]
-        changed = play.dataset_hash != header["dataset"] and header.get("recording") != play.recording
+        changed = play.dataset_hash != header.get("dataset") and header.get("recording") != play.recording
         redacted, held_back = _redacted(play)
         return {t: _frame(image, held_back, _CHANGED if changed or _is(image, redacted) else "")
                 for t, image in found.items()}  # fmt: skip

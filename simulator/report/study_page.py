@@ -10,8 +10,9 @@ from typing import Any
 from simulator.figures.summary import Summary
 from simulator.report.page import Made
 from simulator.report.parts import Html, document, listed, number, section, table
-from simulator.report.study import View, axes_of, cells_of, curves_of, effects_of, maps_of, read_summary
+from simulator.report.study import FILE, View, axes_of, cells_of, curves_of, effects_of, maps_of, read_summary
 from simulator.report.svg import clean, figure
+from simulator.runs.stored import stored
 from simulator.session.ignored import is_within_hidden
 
 __all__ = ["make_study"]
@@ -25,7 +26,11 @@ def make_study(sweep: Path) -> Made:
     Raises:
         InputError: it has not been summed up yet, or that file is damaged.
     """
-    summary = read_summary(sweep)
+    with stored(sweep / FILE):
+        return _made(sweep, read_summary(sweep))
+
+
+def _made(sweep: Path, summary: Summary) -> Made:
     raw = summary.raw
     names = [str(m["name"]) for m in raw["metrics"]]
     lead = summary.quality or names[0]

@@ -69,11 +69,16 @@ def _counted(value: Any) -> bool:
     return type(value) is dict and all(_whole(n) for n in value.values())
 
 
+def _lengths(value: Any) -> bool:
+    return type(value) is dict and all(type(ns) is int and -(1 << 63) <= ns < 1 << 63 for ns in value.values())
+
+
 _FIELDS: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
     ("retracted", _texts, "a list of names"),
     ("error", _error, "its kind and its text"),
     ("notes", _counted, "counts by name"),
     ("first_token_ns", _whole, "an instant"),
+    ("stages_ns", _lengths, "lengths of time by name"),
 )
 _OFFER: Mapping[str, tuple[Any, frozenset[type], str]] = {
     "intention": (None, frozenset({str}), "a text"),
@@ -95,6 +100,8 @@ def ensure_words(decisions: Sequence[Mapping[str, Any]]) -> None:
         for field, fits, want in _FIELDS:
             if field in record and not fits(record[field]):
                 raise ValueError(f"{field}: {want} is wanted")
+    if any(r["kind"] == "offer" and "offers" not in r for r in decisions):
+        raise ValueError("offers: a list of offers is wanted")
     told = [r for r in decisions if "offers" in r]
     lists = [r["offers"] for r in told]
     if {*map(type, lists)} - {list} or {*map(type, chain.from_iterable(lists))} - {dict}:

@@ -15,6 +15,7 @@ _TEXTS = ("session", "user", "person", "recording", "dataset", "truth", "protoco
           "agent", "agent_code", "memory", "memory_code", "memory_mode",
           "clock", "latency", "latency_source")  # fmt: skip
 _NUMBERS = ("seed", "timeout_ns", "period_ns", "end_ns", "utc_anchor_ns", "window_ns")
+_LONGEST_NAME = 255  # bytes: no file system of today takes more
 _TEXT_OR_NOT = (str, type(None))
 _RESULT_TEXTS = ("error", "log_sha256")
 
@@ -43,6 +44,7 @@ def parse_run(file: Path, text: bytes) -> dict[str, Any]:
         *((n, dict, "an object") for n in ("given", "resolved", "units")),
     ):
         _ensure(isinstance(run.get(name), kind), file, want, name, run.get(name))
+    _ensure(isinstance(run.get("host", {}), dict), file, "an object", "host", run.get("host"))
     scenarios = run["given"].get("scenarios", [])
     _ensure(_is_texts(scenarios), file, "a list of texts", "given.scenarios", scenarios)
     for key, header in run["resolved"].items():
@@ -58,8 +60,7 @@ def _no_number(text: str) -> NoReturn:
 
 def _ensure_header(file: Path, key: str, header: Any) -> None:
     """A unit's header. A field may be missing where an earlier version did not write it, or null where nobody knows."""
-    is_name = key not in ("", ".", "..") and not set(key) & set("/\\\0")
-    _ensure(is_name, file, "the name of a folder as key of a unit", "resolved", key)
+    _ensure(_is_name(key), file, "the name of a folder as key of a unit", "resolved", key)
     _ensure(isinstance(header, dict), file, "an object", f"resolved.{key}", header)
     for name in _TEXTS:  # asked of each of 100,000 units of a sweep: words for a fault are made where there is one
         if not isinstance(value := header.get(name, ""), _TEXT_OR_NOT):
@@ -78,6 +79,13 @@ def _ensure_result(file: Path, where: str, result: Any) -> None:
     _ensure(isinstance(audit, dict | None), file, "an object", f"{where}.audit", audit)
     invalid = (audit or {}).get("invalid")
     _ensure(invalid is None or _is_texts(invalid), file, "a list of texts", f"{where}.audit.invalid", invalid)
+
+
+def _is_name(key: str) -> bool:
+    try:
+        return key not in ("", ".", "..") and not set(key) & set("/\\\0") and len(key.encode()) <= _LONGEST_NAME
+    except UnicodeEncodeError:  # half a surrogate pair
+        return False
 
 
 def _is_texts(value: Any) -> bool:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from simulator.core.errors import InputError
+from simulator.core.files import open_plain
 from simulator.runs.logcheck import ensure_possible, ensure_words
 from simulator.runs.records import Flag, Ints, Kind, RunLog
 from simulator.runs.reported import Reported
@@ -198,7 +199,7 @@ def _batches(path: Path) -> Iterator[tuple[int, list[dict[str, Any]], bool]]:
         InputError: a line that is not a record, before the last.
     """
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             first = 1
             while lines := file.readlines(_BATCH):
                 try:
@@ -207,7 +208,7 @@ def _batches(path: Path) -> Iterator[tuple[int, list[dict[str, Any]], bool]]:
                         raise ValueError("not a whole record a line")
                     if not all(type(record) is dict for record in records):
                         raise ValueError("not a record")
-                except ValueError:
+                except (ValueError, RecursionError):
                     records, torn = _one_by_one(path, first, lines, not file.peek(1))
                     yield first, records, torn
                     if torn:
@@ -242,7 +243,7 @@ def _one_by_one(path: Path, first: int, lines: list[bytes], at_end: bool) -> tup
             record = json.loads(line, parse_constant=_no_number)
             if not line.endswith(b"\n") or not isinstance(record, dict):
                 raise ValueError("not a whole record")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             if at_end and n == first + len(lines) - 1:
                 return records, True
             raise InputError(f"{path}, line {n}", "not a record of a run log") from error
@@ -294,7 +295,7 @@ def no_collection() -> Iterator[None]:
 def has_begun(path: Path) -> bool:
     """Whether a file holds at least one whole line: a kill may leave an empty log, or half a header."""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             return file.readline().endswith(b"\n")
     except FileNotFoundError:
         return False
@@ -303,7 +304,7 @@ def has_begun(path: Path) -> bool:
 def has_ended(path: Path) -> bool:
     """Whether the last whole line is an end line; only the tail of the file is read."""
     size, tail = path.stat().st_size, 1 << 12
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         while True:
             file.seek(max(0, size - tail))
             lines = file.read().split(b"\n")
@@ -323,7 +324,7 @@ def read_header(path: Path) -> dict[str, Any]:
         InputError: not a run log, or of a newer schema.
     """
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             lines = [file.readline()]
             records, _ = _one_by_one(path, 1, lines, not file.peek(1))
     except OSError as error:

@@ -135,7 +135,7 @@ class Truth:
 
     def digest(self) -> str:
         """SHA-256 of the canonical JSON form."""
-        return sha256(_dump(self).encode()).hexdigest()
+        return sha256(_dump(self).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Recorded(Protocol):
@@ -248,7 +248,10 @@ def _of_need(need: Opportunity) -> Iterator[_Rule]:
     yield "opens_ns", _instant(need.opens_ns), "an instant"
     yield "closes_ns", _instant(need.closes_ns) and need.closes_ns >= need.opens_ns, "an instant after its opening"
     yield "acted_ns", need.acted_ns is None or _instant(need.acted_ns), "an instant or null"
-    yield "weight", type(need.weight) in (int, float) and 0 <= need.weight < float("inf"), "a number from 0"
+    yield "weight", type(need.weight) in (int, float) and 0 <= need.weight < _HEAVIEST, "a number from 0"
+
+
+_HEAVIEST = 1e15  # integers of JSON have no end, and are no floats beyond 1e308
 
 
 def _instant(value: Any) -> bool:

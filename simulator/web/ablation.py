@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 from aiohttp import web
 
-from simulator.report.study import View, read_summary
+from simulator.report.study import FILE, View, read_summary
+from simulator.runs.stored import stored
 from simulator.web.ablation_data import ablation
 from simulator.web.pages import answer, html
 from simulator.web.place import Place, id_of
@@ -22,9 +24,11 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
 
     def told(id_: str, view: View) -> dict[str, Any]:
         folder = place.get("sweep", id_)
-        found = ablation(folder.name, read_summary(folder), view)
-        for cell in found["cells"]:  # to the timelines: a run of a sweep has an id like any other
-            cell["runs"] = [id_of(folder / run) for run in cell["runs"] if (folder / run / "run.json").is_file()]
+        with stored(folder / FILE):
+            found = ablation(folder.name, read_summary(folder), view)
+            for cell in found["cells"]:  # to the timelines: a run of a sweep has an id like any other
+                cell["runs"] = [id_of(folder / run) for run in cell["runs"] if (folder / run / "run.json").is_file()]
+            json.dumps(found, allow_nan=False)
         return found
 
     async def one(request: web.Request) -> web.Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import OrderedDict
 from pathlib import Path
 from threading import Lock
@@ -11,6 +12,8 @@ from typing import Any
 from aiohttp import web
 
 from simulator import report
+from simulator.runs.lock import status_now
+from simulator.runs.stored import stored
 from simulator.web.comparing_data import compared, known
 from simulator.web.pages import answer, html
 from simulator.web.place import Place
@@ -56,7 +59,9 @@ class _Kept:
             if key in self._held:
                 self._held.move_to_end(key)
                 return self._held[key]
-        found = compared(self._place, ids, force=force, common=common)
+        with stored("these runs"):
+            found = compared(self._place, ids, force=force, common=common)
+            json.dumps(found, allow_nan=False)
         with self._lock:
             self._held[key] = found
             while len(self._held) > _HELD:
@@ -64,8 +69,9 @@ class _Kept:
         return found
 
 
-def _stamp(run: Path) -> tuple[tuple[int, int] | None, ...]:
-    return tuple(_state(run / name) for name in ("run.json", "scores.json"))
+def _stamp(run: Path) -> tuple[object, ...]:
+    """Of its files, and whether it is being played: that ends without a word when it is killed."""
+    return *(_state(run / name) for name in ("run.json", "scores.json")), status_now("running", run)
 
 
 def _state(file: Path) -> tuple[int, int] | None:

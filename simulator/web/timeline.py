@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from aiohttp import web
 from simulator.core.errors import UsageError
 from simulator.runs.folder import read_run
 from simulator.runs.lock import status_now
+from simulator.runs.stored import stored
 from simulator.session.schema import FILE_NAME
 from simulator.web.index import index_of, runs_of
 from simulator.web.pages import answer, html
@@ -50,8 +52,7 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
         return answer(await asyncio.to_thread(sheets.recording, *_named(request)))
 
     async def decision(request: web.Request) -> web.Response:
-        seq = int(request.match_info["seq"])
-        return answer(await asyncio.to_thread(lambda: sheets.view(*_named(request)).decision(seq)))
+        return answer(await asyncio.to_thread(sheets.decision, *_named(request), int(request.match_info["seq"])))
 
     async def search(request: web.Request) -> web.Response:
         return answer(await asyncio.to_thread(sheets.search, *_named(request), request.query.get("q", "")))
@@ -103,9 +104,18 @@ class _Sheets:
         if kept is not None and (going_on or not kept.going_on):
             return kept
         stamp = _stamp(files)
-        made = open_unit(run, key, going_on=going_on)
+        with stored(run):
+            made = open_unit(run, key, going_on=going_on)
         self._views.put((run, key), stamp, made)
         return made
+
+    def decision(self, id_: str, key: str, seq: int) -> dict[str, Any]:
+        """One decision whole."""
+        view = self.view(id_, key)
+        with stored(view.run):
+            found = view.decision(seq)
+            json.dumps(found, allow_nan=False)  # 1e999 in a field that nobody knows
+        return found
 
     def timeline(self, id_: str, key: str, beside: Sequence[str] = ()) -> dict[str, Any]:
         """A unit's lanes, those of other runs of the session beside it, and which others there are."""
@@ -128,7 +138,8 @@ class _Sheets:
         """A view as JSON, made once."""
         kept = self._drawn.peek((view.run, view.key))
         if kept is None or kept[0] is not view:
-            kept = (view, view.as_json())
+            with stored(view.run):
+                kept = (view, view.as_json())
             self._drawn.put((view.run, view.key), None, kept)
         return {**kept[1], "status": status_now(view.status, view.run)}
 
@@ -151,7 +162,9 @@ class _Sheets:
         wanted = query.strip().casefold()[:LONGEST_QUERY]
         if not wanted:
             raise UsageError("nothing to search for")
-        words = [*self._found(id_, key).words, *self.view(id_, key).words()]
+        recorded, view = self._found(id_, key).words, self.view(id_, key)
+        with stored(view.run):
+            words = [*recorded, *view.words()]
         hits = sorted({(t, kind) for t, kind, text in words if wanted in text.casefold()})
         return {"hits": hits[:MOST_HITS], "n": len(hits)}
 
@@ -163,7 +176,8 @@ class _Sheets:
             fresh = self._recordings.get((run, key), _watched(run, kept))
             if fresh is not None:
                 return fresh
-        found = read_recording(run, read_run(run), key)
+        with stored(run):
+            found = read_recording(run, read_run(run), key)
         self._recordings.put((run, key), _stamp(_watched(run, found)), found)
         return found
 
