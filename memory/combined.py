@@ -117,6 +117,7 @@ class Combined:
         memories = list(self._parts.values())
         self.inline = all(declares(m, "inline") for m in memories)
         self.inert = all(declares(m, "inert") for m in memories)
+        self.noted = tuple(dict.fromkeys(name for m in memories for name in trait(m, "noted", ())))
         lags = [ns for m in memories if isinstance(ns := trait(m, "upkeep_lag_ns"), int)]
         self.upkeep_lag_ns = min(lags) if lags else None
         told: list[Mapping[str, Any]] = [trait(m, "capabilities", {}) for m in memories]

@@ -102,6 +102,11 @@ class PersonaWriter:
         self.n: Counter[str] = Counter()
 
     @property
+    def name(self) -> str:
+        """What the model is called."""
+        return self._name
+
+    @property
     def identity(self) -> str:
         """Model and prompt, for results."""
         return f"{self._name}, prompt {sha256(self._prompt.encode()).hexdigest()[:12]}"

@@ -29,6 +29,7 @@ from memory.persona_text import filled
 from memory.persona_writer import PersonaWriter
 from memory.sampling import SCORINGS
 from memory.wording import estimate_tokens
+from simulator.core.errors import ProactError
 from simulator.core.protocols import Embedder
 from simulator.core.types import SECOND, MemoryItem, Query
 from simulator.endpoint.types import ModelChoice
@@ -74,6 +75,8 @@ class PersonaMemory(Remembered):
     """
 
     heading = "Kinds of moments in the user's past (extractive personas):"
+    noted = ("personas_failed",)
+    """Counts of ``stats`` that stand with the scores, as notes."""
 
     def __init__(self, linkage: str = "average", threshold: float = 0.7, cap: int = 15,
                  cap_policy: str = "recut_maxclust", ratio: float = 0.6, alpha: float = 1.06, scoring: str = "paper",
@@ -157,7 +160,9 @@ class PersonaMemory(Remembered):
             if self._writer is None:
                 self._made(user, plan, due)
             else:  # decisions go on in this loop while it waits for the model, and while it clusters
-                await self._write(await asyncio.to_thread(self._made, user, plan, due))
+                made = await asyncio.to_thread(self._made, user, plan, due)
+                await self._write(made)
+                self._ensure_written(made)
             if plan.due[-1] is due:
                 self._wanted.pop(user, None)
 
@@ -276,6 +281,18 @@ class PersonaMemory(Remembered):
             whole = filled(whole, about.more)
             said.append(replace(one, item=replace(one.item, text=whole, tokens=estimate_tokens(whole))))
         made.personas = said
+
+    def _ensure_written(self, made: Build) -> None:
+        """A memory that says a model wrote it, of which no word is the model's, is no memory to measure.
+
+        Raises:
+            ProactError: the model has never given a text that can be used.
+        """
+        assert self._writer is not None
+        n = self._writer.n
+        if made.personas and not n["personas_written"] + n["personas_known"]:
+            of = "the only persona" if n["personas_failed"] == 1 else f"any of {n['personas_failed']} personas"
+            raise ProactError(f"the model {self._writer.name} gave no text that can be used, for {of}")
 
 
 @dataclass(frozen=True, slots=True)

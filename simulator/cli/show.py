@@ -86,7 +86,9 @@ def invalid(run: Path) -> list[str]:
 
 
 UNCHECKED = "memory_items_unchecked"
-"""A note that is a sentence, not a row."""
+UNWRITTEN = "personas_failed"
+_SENTENCES = {UNCHECKED, UNWRITTEN}
+"""Notes that are sentences, not rows."""
 Row = tuple[Text, Text, list[Text]]
 
 
@@ -97,7 +99,7 @@ def _rows(runs: Sequence[Scores]) -> list[list[Row]]:
         _counts([_happened(r) for r in runs], ALWAYS, IF_ANY),
         _counts([_offers(r) for r in runs], OFFERS, ()),
         _counts(
-            [r.get("notes", {}) for r in runs], (), sorted({k for r in runs for k in r.get("notes", {})} - {UNCHECKED})
+            [r.get("notes", {}) for r in runs], (), sorted({k for r in runs for k in r.get("notes", {})} - _SENTENCES)
         ),
     ]
     return [section for section in sections if section]
@@ -316,6 +318,10 @@ def remarks(runs: Mapping[str, Scores]) -> list[str]:
         if n := scores.get("notes", {}).get(UNCHECKED):
             said.append(
                 f"{name}: {counted(n, 'recalled item')} could not be checked for the future (no latest_source_ns)"
+            )
+        if n := scores.get("notes", {}).get(UNWRITTEN):
+            said.append(
+                f"{name}: the model gave no text that can be used for {counted(n, 'persona')}: they are extractive"
             )
     missing: dict[str, None] = {}
     for scores in runs.values():

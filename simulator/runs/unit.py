@@ -16,7 +16,7 @@ from memory.view import LabelBook
 from simulator.core.errors import InputError
 from simulator.core.files import open_plain
 from simulator.core.protocols import Agent, Memory, SnapshotSource
-from simulator.core.traits import declares
+from simulator.core.traits import declares, trait
 from simulator.core.types import Event, Label, Setup
 from simulator.runs import runlog
 from simulator.runs.config import Settings, check
@@ -192,6 +192,7 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
     finally:
         with anyio.CancelScope(shield=True):
             stats = await ready.seam.stats()
+            _note_counts(engine, ready.memory, stats)
             if not await _close(ready.seam, folder):
                 engine.books.note("close_failed")
     counts = asdict(engine.books.tally)
@@ -250,6 +251,13 @@ async def _make_ready(plan: UnitPlan, folder: Path, interrupt: Interrupt) -> _Re
         cold, error = await seam.prepare(work, lambda: interrupt.asked, doing)
         failed = None if error is None else f"not played, {doing.what} failed before time 0: {error[1]}"
     return _Ready(seam, memory, recent, book, profile, cold, failed)
+
+
+def _note_counts(engine: Engine, memory: Memory | None, stats: Mapping[str, Any]) -> None:
+    """What a memory counts that bears on the scores (``noted``) stands with them; of a combination all together."""
+    for name in trait(memory, "noted", ()):
+        if n := sum(n for key, n in stats.items() if key.rpartition(".")[2] == name):
+            engine.books.note(name, n)
 
 
 async def _close(seam: Seam, folder: Path) -> bool:

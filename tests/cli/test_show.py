@@ -319,3 +319,10 @@ def test_items_that_nobody_could_check_for_the_future_are_a_sentence_below() -> 
     assert "mine: 22 recalled items could not be checked for the future (no latest_source_ns)" in text
     assert "memory_items_unchecked" not in text
     assert "could not be checked" not in _text(ScoreTable({"rag": _stream()}))
+
+
+def test_personas_that_the_model_did_not_write_are_a_sentence_below() -> None:
+    noted = _stream() | {"notes": {"personas_failed": 3}}
+    text = " ".join(_text(ScoreTable({"mine": noted})).split())
+    assert "mine: the model gave no text that can be used for 3 personas: they are extractive" in text
+    assert "personas_failed" not in text

@@ -14,7 +14,7 @@ from memory.base import make_memory
 from memory.persona_writer import Material, PersonaWriter
 from memory.personas import PersonaMemory
 from memory.wording import estimate_tokens
-from simulator.core.errors import UsageError
+from simulator.core.errors import ProactError, UsageError
 from simulator.core.types import Event, Label, MemoryItem, Query
 from simulator.endpoint.types import EndpointError
 from tests.answering import Answering, Said
@@ -126,13 +126,22 @@ async def test_what_was_written_is_kept_in_a_file_for_the_next_run(tmp_path: Pat
     ],
 )
 async def test_where_the_model_fails_the_extractive_text_stays_and_says_so(answer: Said) -> None:
-    memory, _ = writing(answer)
+    memory, _ = writing(GOOD, answer)
     await add(memory, 40)
     await memory.maintain(10_000)
     items = await personas(memory)
-    assert items
-    assert all(item.text.startswith("(extractive) Moments with") for item in items)
-    assert memory.stats()["personas_failed"] == len(items)
+    assert len(items) == 2
+    assert sum(item.text.startswith("(extractive) Moments with") for item in items) == 1
+    assert memory.stats()["personas_failed"] == 1
+    assert memory.noted == ("personas_failed",)
+
+
+@pytest.mark.parametrize("answer", ["", EndpointError("server", "status 500")])
+async def test_a_model_that_never_gives_a_text_is_an_error(answer: Said) -> None:
+    memory, _ = writing(answer)
+    await add(memory, 40)
+    with pytest.raises(ProactError, match="the model m1 gave no text that can be used, for any of 2 personas"):
+        await memory.maintain(10_000)
 
 
 @pytest.mark.parametrize(("kind", "status"), [("unauthorized", 401), ("connection", None), ("refused", 400)])

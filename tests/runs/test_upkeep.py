@@ -103,6 +103,20 @@ def test_what_fails_in_it_is_noted_and_the_run_goes_on(tmp_path: Path) -> None:
     assert "no room" in (tmp_path / "errors.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", ["p", None])
+def test_counts_that_bear_on_the_scores_stand_among_the_notes(name: str | None, tmp_path: Path) -> None:
+    class Counts(Notebook):
+        noted = ("personas_failed", "none_of_it")
+
+        def stats(self) -> dict[str, Any]:
+            return {"personas_failed": 16, "events": 3, "none_of_it": 0}
+
+    run = play(
+        plan(screen("ab"), silent, memory=Counts if name is None else lambda: Combined([(name, Counts())])), tmp_path
+    )
+    assert run.lines[-1]["notes"] == {"personas_failed": 16}
+
+
 def test_a_memory_whose_question_fails_is_not_asked_again(tmp_path: Path) -> None:
     class Odd(Heavy):
         def needs_upkeep(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from memory.persona_text import clipped, filled
 from memory.persona_writer import PersonaWriter
 from memory.personas import PersonaMemory
 from memory.wording import estimate_tokens
+from simulator.core.errors import ProactError
 from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
 from tests.answering import Answering
 
@@ -71,7 +73,8 @@ def test_so_has_one_that_a_model_wrote_or_failed_to(moments: list[Entry], answer
             assert moment.label is not None
             await memory.observe(moment.event)
             await memory.feedback(moment.event, moment.label)
-        await memory.maintain(10**15)
+        with suppress(ProactError):  # where it wrote none at all: the texts are as long all the same
+            await memory.maintain(10**15)
         return [record.persona.item for record in memory.records("u", 10**15)]
 
     import asyncio
