@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import InputError, UsageError, nearest, quote
+from simulator.core.files import open_plain
 from simulator.figures.summary import Summary, seconds
 from simulator.report.charts import Cell, Change, curves, forest, heat
 from simulator.report.svg import Axes, Canvas
@@ -82,9 +83,11 @@ def read_summary(folder: Path) -> Summary:
     """
     file = folder / FILE
     try:
-        if file.stat().st_size > _LARGEST:
+        with open_plain(file) as stream:
+            text = stream.read(_LARGEST + 1)
+        if len(text) > _LARGEST:
             raise InputError(file, f"is larger than {_LARGEST // 1_000_000} MB")
-        raw = json.loads(file.read_text(encoding="utf-8"))
+        raw = json.loads(text.decode("utf-8"))
     except FileNotFoundError:
         want = "this study has not been summed up yet: its command does that when all is played"
         raise InputError(file, want) from None

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.core.errors import InputError, UsageError
+from simulator.core.files import open_plain
 from simulator.core.lock import FolderLock
 from simulator.play.player import slug
 from simulator.runs.folder import write_json
@@ -33,6 +34,7 @@ __all__ = [
 
 FILE, RUNS, UNITS, UNIT, SCORED = "sweep.json", "runs", "units", "unit.json", ".scored"
 SCHEMA = 1
+_LARGEST = 1 << 28  # bytes of sweep.json
 _RUN = re.compile(r"-([0-9a-f]{10}-s\d+)\Z")
 
 
@@ -74,7 +76,8 @@ def read_plan(sweep: Path) -> dict[str, Any]:
     """
     file = sweep / FILE
     try:
-        told = json.loads(file.read_bytes())
+        with open_plain(file) as stream:
+            told = json.loads(stream.read(_LARGEST))
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(sweep, "not a sweep's folder: it has no sweep.json") from None
     except OSError as error:
