@@ -11,7 +11,7 @@ from aiohttp import web
 from simulator.report.study import FILE, View, read_summary
 from simulator.runs.stored import stored
 from simulator.web.ablation_data import ablation
-from simulator.web.pages import answer, html
+from simulator.web.pages import answer, answered, html
 from simulator.web.place import Place, id_of
 
 __all__ = ["routes"]
@@ -35,7 +35,7 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
         query = request.query
         fixed = {name.removeprefix(_AT): value for name, value in query.items() if name.startswith(_AT)}
         view = View(query.get("metric"), query.get("rows"), query.get("columns"), fixed)
-        return answer(await asyncio.to_thread(told, request.match_info["id"], view))
+        return await answered(told, request.match_info["id"], view)
 
     async def all_(request: web.Request) -> web.Response:
         found = await asyncio.to_thread(place.all, "sweep")

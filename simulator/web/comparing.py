@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import OrderedDict
 from pathlib import Path
@@ -15,7 +14,7 @@ from simulator import report
 from simulator.runs.lock import status_now
 from simulator.runs.stored import stored
 from simulator.web.comparing_data import compared, known
-from simulator.web.pages import answer, html
+from simulator.web.pages import answered, html
 from simulator.web.place import Place
 
 __all__ = ["routes"]
@@ -31,9 +30,9 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
     async def told(request: web.Request) -> web.Response:
         ids = [id_ for id_ in request.query.get("runs", "").split(",") if id_]
         if not ids:
-            return answer(await asyncio.to_thread(known, place))
+            return await answered(known, place)
         force, common = (request.query.get(name) == "1" for name in ("force", "common"))
-        return answer(await asyncio.to_thread(kept.compared, ids, force=force, common=common))
+        return await answered(kept.compared, ids, force=force, common=common)
 
     async def style(request: web.Request) -> web.StreamResponse:
         return web.FileResponse(_STYLE, headers={"Cache-Control": "no-cache"})

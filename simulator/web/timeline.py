@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,7 @@ from simulator.runs.lock import status_now
 from simulator.runs.stored import stored
 from simulator.session.schema import FILE_NAME
 from simulator.web.index import index_of, runs_of
-from simulator.web.pages import answer, html
+from simulator.web.pages import answered, html
 from simulator.web.place import NotHere, Place
 from simulator.web.timeline_data import UnitView
 from simulator.web.timeline_opening import open_unit
@@ -42,20 +41,20 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
     of = "/api/run/{id}"
 
     async def units(request: web.Request) -> web.Response:
-        return answer(await asyncio.to_thread(sheets.units, request.match_info["id"]))
+        return await answered(sheets.units, request.match_info["id"])
 
     async def timeline(request: web.Request) -> web.Response:
         beside = request.query.get("with", "").split(",")[:MOST_BESIDE]
-        return answer(await asyncio.to_thread(sheets.timeline, *_named(request), beside))
+        return await answered(sheets.timeline, *_named(request), beside)
 
     async def recording(request: web.Request) -> web.Response:
-        return answer(await asyncio.to_thread(sheets.recording, *_named(request)))
+        return await answered(sheets.recording, *_named(request))
 
     async def decision(request: web.Request) -> web.Response:
-        return answer(await asyncio.to_thread(sheets.decision, *_named(request), int(request.match_info["seq"])))
+        return await answered(sheets.decision, *_named(request), int(request.match_info["seq"]))
 
     async def search(request: web.Request) -> web.Response:
-        return answer(await asyncio.to_thread(sheets.search, *_named(request), request.query.get("q", "")))
+        return await answered(sheets.search, *_named(request), request.query.get("q", ""))
 
     return [
         web.get("/run/{id}", html("timeline.html")),  # whatever it says: the page tells that there is no such run
