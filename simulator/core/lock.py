@@ -53,7 +53,7 @@ def is_locked(file: Path) -> bool:
     if not _LOCKS:
         return False
     try:
-        opened = os.open(file, os.O_RDWR)
+        opened = os.open(file, os.O_RDONLY | os.O_NONBLOCK)  # a folder that is ours to read only can be looked at
     except (FileNotFoundError, NotADirectoryError):
         return False
     try:

@@ -18,6 +18,7 @@ from simulator.play.sides import Side
 from simulator.report.charts import Point, curves, ecdf, forest, pareto
 from simulator.report.curves import f1_by_deadline, f1_of_units, latencies
 from simulator.report.page import QUALITY, RunFacts, changes_of, point_of, read_facts
+from simulator.runs.lock import status_now
 from simulator.web.place import Place
 
 __all__ = ["MOST_RUNS", "compared", "known"]
@@ -74,7 +75,7 @@ def _run(id_: str, f: RunFacts) -> dict[str, Any]:
         "run": ", ".join(str(run[key]) for key in ("agent", "memory", "latency") if key in run),
         "protocol": f.scores["protocol"],
         "latency_source": f.scores["latency_source"],
-        "status": f.told["status"],
+        "status": status_now(str(f.told["status"]), f.folder),
         "n_units": f.scores["n_units"],
         "failed": counts["error"] + counts["unparsed"],
         "decisions": counts["decisions"],

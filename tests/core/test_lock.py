@@ -66,3 +66,23 @@ def test_one_who_never_stops_looking_is_not_waited_for(tmp_path: Path, monkeypat
     monkeypatch.setattr(lock, "_LOOKS", 10)
     with looked_at(tmp_path / LOCK), pytest.raises(UsageError, match="another proact is playing"):
         Lock(tmp_path)
+
+
+def test_looking_needs_no_right_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = FolderLock(tmp_path / ".lock", "held")
+    real = os.open
+
+    def read_only(file: Path, flags: int, *more: int) -> int:
+        if flags & (os.O_RDWR | os.O_WRONLY):
+            raise PermissionError(13, "not yours")
+        return real(file, flags, *more)
+
+    monkeypatch.setattr(os, "open", read_only)
+    assert is_locked(tmp_path / ".lock")
+    held.release()
+    assert not is_locked(tmp_path / ".lock")
+
+
+def test_a_pipe_in_place_of_a_lock_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".lock")
+    assert not is_locked(tmp_path / ".lock")

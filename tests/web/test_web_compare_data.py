@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from simulator.play.comparing import compare
 from simulator.play.player import run
 from simulator.play.scoring import open_folder
 from simulator.report.curves import f1_by_deadline, f1_of_units, latencies
+from simulator.runs.lock import Lock
+from simulator.web.comparing import _Kept
 from simulator.web.comparing_data import compared, known
 from simulator.web.place import NotHere, Place, id_of
 
@@ -132,3 +135,17 @@ def test_the_share_of_latencies_is_that_of_a_fixed_one(runs: dict[str, Path]) ->
     assert found[0][0] == pytest.approx(1500, rel=0.01)  # nothing is quicker than the charge
     p95 = next(ms for ms, share in found if share >= 0.95)
     assert p95 == pytest.approx(scores["scores"]["scheduled_latency@p95"], rel=0.006)
+
+
+def test_a_run_that_was_killed_is_told_to_be_killed(runs: dict[str, Path], tmp_path: Path) -> None:
+    for name, path in runs.items():
+        shutil.copytree(path, tmp_path / name)
+    file = tmp_path / "rag/run.json"
+    file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"status": "running"}), "utf-8")
+    place, lock = Place([tmp_path]), Lock(tmp_path / "rag")
+    kept, ids = _Kept(place), [id_of(tmp_path / name) for name in runs]
+    statuses = [kept.compared(ids, force=False, common=True)["runs"][0]["status"]]
+    lock.release()
+    statuses.append(kept.compared(ids, force=False, common=True)["runs"][0]["status"])
+    place.close()
+    assert statuses == ["running", "killed"]
