@@ -160,6 +160,35 @@ def test_hundreds_of_runs_come_in_pages(page: Any, served: Served, runs: Path) -
     page.wait_for_function("document.querySelectorAll('#rows tr').length === 1")
 
 
+def test_another_server_is_asked_for_every_row(page: Any, served: Served, runs: Path) -> None:
+    asked = list[str]()
+    page.on("request", lambda request: asked.extend([request.url] if "/api/runs?" in request.url else []))
+    reset = "event: reset\nid: 1\ndata: {}\n\n"
+    page.route("**/api/events*", lambda route: route.fulfill(body=reset, content_type="text/event-stream"))
+    _open(page, served, runs)
+    asked.clear()
+    with page.expect_request(lambda request: "/api/runs?" in request.url, timeout=5000):
+        pass  # the page comes back to a stream that begins anew
+    assert asked[-1].endswith("since=0")
+
+
+def test_a_long_source_of_latencies_is_cut(page: Any, served: Served, runs: Path) -> None:
+    file = runs / "silent/run.json"
+    told = json.loads(file.read_text("utf-8"))
+    next(iter(told["resolved"].values()))["latency_source"] = "long " * 2000
+    file.write_text(json.dumps(told), "utf-8")
+    _open(page, served, runs)
+    assert len(page.inner_text(f"tr[data-id='{id_of(runs / 'silent')}']")) < 1000
+
+
+def test_without_scripts_a_page_says_what_it_needs(new_page: Callable[..., Any], served: Served, runs: Path) -> None:
+    page = new_page(java_script_enabled=False)
+    url = served(Place([runs]))
+    for path in ("/", "/compare", "/ablation", "/about", f"/run/{id_of(runs / 'silent')}", "/recordings"):
+        page.goto(url + path)
+        assert page.locator("noscript p").is_visible(), path
+
+
 def test_an_empty_place_says_how_to_begin(page: Any, served: Served, tmp_path: Path) -> None:
     page.goto(served(Place([tmp_path])))
     page.wait_for_function("document.getElementById('rows').innerText.includes('proact run')")

@@ -18,7 +18,7 @@ const COLUMNS = [
   ["p50", figure("scheduled_latency@p50"), (r) => latency(figure("scheduled_latency@p50")(r)), "number"],
   ["p95", figure("scheduled_latency@p95"), (r) => latency(figure("scheduled_latency@p95")(r)), "number"],
   ["false alarms/h", figure("false_alarms_per_hour"), (r) => value(r.figures?.false_alarms_per_hour, 1), "number"],
-  ["latency", (r) => r.latency_source ?? "", (r) => (r.latency_source ? [el("span", { class: "badge", title: `clock: ${r.clock}` }, plain(r.latency_source)), r.latency ? el("span", { class: "why" }, text(r.latency, { limit: 40 })) : ""] : "–")],
+  ["latency", (r) => r.latency_source ?? "", (r) => (r.latency_source ? [el("span", { class: "badge", title: `clock: ${r.clock}` }, text(r.latency_source, { limit: 40 })), r.latency ? el("span", { class: "why" }, text(r.latency, { limit: 40 })) : ""] : "–")],
   ["errors", (r) => (unknown(r.errors) && unknown(r.unparsed) ? null : (r.errors ?? 0) + (r.unparsed ?? 0)), errors, "number", true],
   ["status", (r) => r.status, (r) => el("span", {}, STATES[r.status] ?? plain(r.status))],
   ["played", (r) => r.written ?? "", (r) => (r.written ? plain(r.written.slice(0, 16).replace("T", " ")) : "–"), "", true],
@@ -135,13 +135,14 @@ function compare() {
 // ---------------------------------------------------------------- reading
 
 const known = new Map();  // rows by id
-let reading = false, again = false;
+let reading = false, again = false, anew = false;
 async function read() {
   if (reading) { again = true; return; }
   reading = true;
   try {
     do {
       again = false;
+      if (anew) { state.since = 0; anew = false; }  // another server, whose numbers may be lower
       const { ids, rows, unread } = await ask(`/api/runs?since=${state.since}`);
       state.unread = unread;
       for (const run of rows) {
@@ -183,4 +184,4 @@ key("c", "compare the ticked ones", compare);
 
 heads();
 read();
-listen({ runs: read }, { reset: read });
+listen({ runs: read }, { reset: () => { anew = true; read(); } });
