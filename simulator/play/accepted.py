@@ -118,8 +118,8 @@ def write_truth(folder: Path) -> Written:
     if load(place.scenario).truth != "recorded":
         raise UsageError(f"{place.scenario} states a truth already, so nothing was written; take it out first")
     found = met(folder)
-    opportunities = [
-        {"opens_s": round(n.opens_ns / SECOND, 3), "closes_s": round(n.closes_ns / SECOND, 3), "intention": n.intention}
+    opportunities = [  # to the nanosecond: rounded, a need could open after the snapshot on which help was offered
+        {"opens_s": n.opens_ns / SECOND, "closes_s": n.closes_ns / SECOND, "intention": n.intention}
         for n in found.needs
     ]
     stated = {"truth": {"rule": RULE, "opportunities": opportunities}}

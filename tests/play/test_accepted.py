@@ -15,7 +15,7 @@ from scorers.feedback import SAID, Feedback
 from simulator.cli import _call
 from simulator.core.errors import Exit, InputError, ProactError, UsageError
 from simulator.core.types import MS, SECOND, Decision, Observation, Offer
-from simulator.play.accepted import HEAD, Need, accepted, needs, write_truth
+from simulator.play.accepted import HEAD, Need, Written, accepted, needs, write_truth
 from simulator.play.player import run
 from simulator.play.scoring import score_folder
 from simulator.runs.records import LoggedOffer
@@ -128,6 +128,19 @@ def test_a_live_run_is_scored_by_what_was_accepted_in_it(tmp_path: Path, capsys:
     file = demo / "scenario.yaml"
     file.write_text(file.read_text(encoding="utf-8").partition(f"\n{HEAD}")[0], encoding="utf-8")
     assert run(demo, out=tmp_path / "again", **replay).code is Exit.DONE
+
+
+def test_a_need_opens_to_the_nanosecond_with_the_snapshot_on_which_help_was_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo = tmp_path / "demo"
+    live(demo, "a" * 5 + "b" * 24 + "cc", agent=Debugs)
+    opens, closes = 668_013, 2_100_400_007  # rounded to milliseconds it would open after the picture of it
+    found = Written(demo / "scenario.yaml", 1, 0, 0, [Need(opens, closes, "Error Correction")])
+    monkeypatch.setattr("simulator.play.accepted.met", lambda folder: found)
+    write_truth(demo)
+    (play,) = plays([demo])
+    assert [(n.opens_ns, n.closes_ns) for n in play.truth.opportunities] == [(opens, closes)]
 
 
 def test_what_is_no_live_run_is_refused(tmp_path: Path) -> None:
