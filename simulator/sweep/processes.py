@@ -14,16 +14,20 @@ from queue import Empty, SimpleQueue
 from typing import IO, Any
 
 from simulator.core.errors import ProactError
+from simulator.core.operators import operators
+from simulator.core.types import MS
 from simulator.core.user_files import path_without
 from simulator.sweep.engines import PLAY, Ended, drive
 from simulator.sweep.messages import receive, send
 from simulator.sweep.types import Cell, Done, Stop, Task
 from simulator.sweep.worker import READY
+from simulator.timing.clock import real_ns, rest
 
 __all__ = ["Processes"]
 
 _LOOK_S = 0.1  # how late a Ctrl-C is seen at most
 _END_S = 5.0
+_HEAR_S = 1.0  # what a worker said before it ended is read in no time, unless a process that it left holds its pipe
 _STILLBORN = 3
 # What a worker imports from is what its parent does, whatever folder it is started in.
 _BEGIN = "import json,sys; sys.path[:] = json.loads(sys.argv.pop(1)); from simulator.sweep.worker import main; main(sys.argv[1])"  # fmt: skip # noqa: E501
@@ -53,11 +57,14 @@ class Processes:
 
 
 class _Worker:
-    """A process, and a thread of ours that hears what it says: its end is heard at once, as the end of its pipe."""
+    """A process, and a thread of ours that hears what it says. Its end is heard at once, as the end of its pipe; where
+    something that it started holds that open, it is seen by who looks (``look``).
+    """
 
     def __init__(self, play: str, heard: SimpleQueue[tuple[_Worker, Any]]) -> None:
         self.task: Task | None = None
         self.is_ready = False
+        self._heard, self._is_over = heard, False
         places = [place or os.getcwd() for place in path_without(sys.path)]
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-c", _BEGIN, json.dumps(places), play],
@@ -71,10 +78,38 @@ class _Worker:
         self._ear.start()
 
     def _listen(self, outbox: IO[bytes], heard: SimpleQueue[tuple[_Worker, Any]]) -> None:
-        with outbox, suppress(EOFError, OSError):
-            while True:
-                heard.put((self, receive(outbox)))
+        try:
+            with outbox:
+                while True:
+                    heard.put((self, receive(outbox)))
+        except Exception as error:  # noqa: BLE001 - who talks nonsense is ended like one who is gone
+            if not isinstance(error, EOFError | OSError):
+                operators().error("a worker said what nobody understands", exc_info=error)
         heard.put((self, None))
+
+    def look(self) -> None:
+        """Where its process has ended, see to it that this is heard, after all that it said."""
+        if not self._is_over and self._has_ended():
+            self._is_over = True
+            self._kill_group()
+            self._ear.join(_HEAR_S)
+            if self._ear.is_alive():
+                self._heard.put((self, None))
+
+    def _has_ended(self) -> bool:
+        """Its number stays taken, so that its group can still be named by it."""
+        if self.process.returncode is not None or not hasattr(os, "waitid"):
+            return self.process.poll() is not None
+        try:
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            return True
+
+    def _kill_group(self) -> None:
+        """End what it started, and itself."""
+        if os.name == "posix" and self.process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
 
     def tell(self, what: Task | None) -> None:
         """Send it something; who is gone hears nothing, and that is heard."""
@@ -83,18 +118,16 @@ class _Worker:
 
     def end(self, within_s: float) -> None:
         """Wait until it has ended, and end it if it takes longer; with it goes what it started."""
-        if within_s:
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(within_s)
+        until_ns = real_ns() + int(within_s * 1e9)
+        while not self._has_ended() and real_ns() < until_ns:
+            rest(5 * MS)
+        self._kill_group()
         if self.process.returncode is None:
-            if os.name == "posix":
-                with suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self.process.pid, signal.SIGKILL)
             self.process.kill()
             self.process.wait()
         with suppress(OSError):
             self._inbox.close()
-        self._ear.join()
+        self._ear.join(_HEAR_S)
 
 
 class _Pool:
@@ -119,6 +152,8 @@ class _Pool:
 
     def wait(self) -> Sequence[Ended]:
         ended: list[Ended] = []
+        for worker in self._workers:
+            worker.look()
         with suppress(Empty):
             heard = self._heard.get(timeout=_LOOK_S)
             while True:
@@ -127,9 +162,13 @@ class _Pool:
         return ended
 
     def _note(self, worker: _Worker, said: Any) -> list[Ended]:
+        if worker not in self._workers:  # buried before its pipe came to an end
+            return []
         if said == READY:
             worker.is_ready, self._n_stillborn = True, 0
             return []
+        if said is not None and (worker.task is None or (said.run, said.key) != (worker.task.run, worker.task.key)):
+            return []  # not what it was asked: from a process that it started
         task, worker.task = worker.task, None
         if said is None:
             self._bury(worker)

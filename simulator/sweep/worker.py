@@ -30,14 +30,35 @@ def main(play: str) -> None:
     Args:
         play: ``module:function``.
     """
-    inbox, outbox = _take_pipes()
+    own, (inbox, outbox) = os.getpid(), _take_pipes()
+    _keep_from_forks(outbox)
     tasks = SimpleQueue[Task | None]()
     threading.Thread(target=_listen, args=(inbox, tasks), name="proact-parent", daemon=True).start()
     player = function(play)
     send(outbox, READY)
-    while (task := tasks.get()) is not None:
-        share_in(task.sweep)
-        send(outbox, played(player, task))
+    try:
+        while (task := tasks.get()) is not None:
+            share_in(task.sweep)
+            result = played(player, task)
+            if os.getpid() != own:
+                break
+            send(outbox, result)
+    finally:
+        if os.getpid() != own:  # an agent forked, and its child came back here: it has no part in the sweep
+            os._exit(Exit.DONE)
+
+
+def _keep_from_forks(outbox: BinaryIO) -> None:
+    """A process that an agent forks says nothing in our name, and does not keep the pipe open when we are gone."""
+    if not hasattr(os, "register_at_fork"):
+        return
+
+    def mute() -> None:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, outbox.fileno(), inheritable=False)
+        os.close(nothing)
+
+    os.register_at_fork(after_in_child=mute)
 
 
 def _take_pipes() -> tuple[BinaryIO, BinaryIO]:

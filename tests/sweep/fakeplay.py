@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import signal
 import subprocess
@@ -54,6 +55,18 @@ def play(task: Task) -> Done:
         child = subprocess.Popen(["sleep", "60"])
         (task.sweep / "child").write_text(str(child.pid))
         rest(60_000 * MS)
+    elif what == "fork" and (child := os.fork()) == 0:
+        if argument == "return":
+            return Done(task.run, task.key, "of the child")
+        rest(60_000 * MS)
+    elif what == "fork":
+        (task.sweep / "child").write_text(str(child))
+    elif what == "hold" and (child := ctypes.PyDLL(None).fork()) == 0:  # as C does it: Python is not told
+        ctypes.PyDLL(None).sleep(60)
+    elif what == "hold":
+        (task.sweep / "child").write_text(str(child))
+    if argument == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
     with file.open("a") as log:
         log.write(f"{begun} {real_ns()}\n")
     return Done(task.run, task.key, seconds=0.0, tally={"pid": os.getpid()})

@@ -15,7 +15,7 @@ from simulator.core.types import MS
 from simulator.sweep.engines import Inline, engine_of
 from simulator.sweep.processes import Processes
 from simulator.sweep.types import Done, Engine, Needs, Stop, Task
-from simulator.timing.clock import rest
+from simulator.timing.clock import real_ns, rest
 from tests.sweep.fakeplay import SERVER, task, tasks
 
 PLAY = "tests.sweep.fakeplay:play"
@@ -116,6 +116,23 @@ def test_a_task_that_kills_two_workers_is_lost_and_the_others_are_played(tmp_pat
     assert "killed, twice" in str(ended["a:die"].error)
     assert len((tmp_path / "a").read_text().split()) == 2
     assert [d.kind for d in ended.values()].count("done") == 6
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+@pytest.mark.parametrize("key", ["a:fork", "a:hold", "a:fork:die", "a:hold:die"])
+def test_what_an_agent_forked_holds_nothing_up_and_goes_with_its_worker(key: str, tmp_path: Path) -> None:
+    begun = real_ns()
+    ended = run(Processes(1, PLAY), tasks(tmp_path, key, "b"))
+    assert [(d.key, d.kind) for d in ended] == [(key, "lost" if "die" in key else "done"), ("b", "done")]
+    assert real_ns() - begun < 8_000 * MS
+    assert _is_gone(int((tmp_path / "child").read_text()))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_forked_child_that_comes_back_says_nothing_in_its_workers_name(tmp_path: Path) -> None:
+    ended = run(Processes(1, PLAY), tasks(tmp_path, "a:fork:return", "b", "c"))
+    assert [(d.key, d.error) for d in ended] == [("a:fork:return", None), ("b", None), ("c", None)]
+    assert _is_gone(int((tmp_path / "child").read_text()))
 
 
 def test_workers_that_cannot_start_end_the_sweep_with_a_sentence(tmp_path: Path) -> None:
