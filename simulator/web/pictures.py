@@ -155,7 +155,7 @@ class Pictures:
             return web.Response(status=304, headers={"ETag": f'"{now}"', "Cache-Control": self._caching})
         with self._lock:
             data = self._sheets.get(now)
-        return _answer(now, data if data is not None else await self._once(now, order), self._caching)
+        return _answer(now, data if data is not None else await self._once(now, id_, order), self._caching)
 
     def _as_they_are(self, order: Sequence[str]) -> str:
         """A digest of the files of a sheet as they lie there now: another one once one is redacted or forgotten."""
@@ -164,13 +164,19 @@ class Pictures:
         now = ["gone" if one is None else _named(one.path, one.hash) for one in known]
         return sha256(" ".join((*order, *now)).encode()).hexdigest()
 
-    async def _once(self, id_: str, order: Sequence[str]) -> bytes:
+    async def _once(self, now: str, id_: str, order: Sequence[str]) -> bytes:
         """Make a sheet once, however many ask for it at the same time."""
-        if (making := self._making.get(id_)) is None:
-            making = asyncio.get_running_loop().run_in_executor(self._sheet_threads, self._make, id_, order)
-            self._making[id_] = making
-            making.add_done_callback(lambda _: self._making.pop(id_, None))
+        if (making := self._making.get(now)) is None:
+            making = asyncio.get_running_loop().run_in_executor(self._sheet_threads, self._kept, now, id_, order)
+            self._making[now] = making
+            making.add_done_callback(lambda _: self._making.pop(now, None))
         return await asyncio.shield(making)
+
+    def _kept(self, now: str, id_: str, order: Sequence[str]) -> bytes:
+        made = self._make(id_, order)
+        with self._lock:
+            self._sheets.put(now, made)
+        return made
 
     def _make(self, id_: str, order: Sequence[str]) -> bytes:
         width, height = THUMB
@@ -185,8 +191,6 @@ class Pictures:
             sheet.paste(small, ((i % ACROSS) * width, (i // ACROSS) * height))
         out = io.BytesIO()
         sheet.save(out, "JPEG", quality=65)
-        with self._lock:
-            self._sheets.put(id_, out.getvalue())
         return out.getvalue()
 
 

@@ -173,7 +173,7 @@ async def test_a_sheet_that_many_ask_for_is_made_once(tmp_path: Path, monkeypatc
         async with asyncio.TaskGroup() as group:
             for _ in range(10):
                 group.create_task(once())
-    assert len(made) == 1
+    assert made == [sheet]
 
 
 @pytest.mark.parametrize(
