@@ -13,6 +13,8 @@ from simulator.cli.browsing import opened
 from simulator.cli.live import LiveOptions
 from simulator.cli.speak import Voice, plain
 from simulator.core.durations import show_duration
+from simulator.core.errors import InputError
+from simulator.core.files import open_plain
 from simulator.core.types import MS
 from simulator.play.player import Together, Watcher
 from simulator.recorder.consent import recipient, state_file
@@ -113,8 +115,9 @@ def kept_token(file: Path, make: Callable[[], str]) -> str:
     It is kept, for its owner alone, so that an open page finds a run that was started anew; where it cannot be kept, a
     new one is made each time.
     """
-    with suppress(OSError, ValueError):
-        known = file.read_text(encoding="ascii").strip()
+    with suppress(InputError, OSError, ValueError):
+        with open_plain(file) as there:
+            known = there.read(2 * _LONGEST_TOKEN).decode("ascii").strip()
         private = os.name != "posix" or not file.stat().st_mode & 0o077
         if private and _LEAST_TOKEN <= len(known) <= _LONGEST_TOKEN and known.isalnum():
             return known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import webbrowser
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -41,6 +42,13 @@ def test_one_that_is_none_is_replaced(there: str, tmp_path: Path) -> None:
     file = tmp_path / "page-token"
     file.write_text(there, encoding="latin-1")
     file.chmod(0o600)
+    assert kept_token(file, lambda: WORD) == WORD
+    assert file.read_text(encoding="ascii") == WORD
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_in_its_place_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(file := tmp_path / "page-token", 0o600)
     assert kept_token(file, lambda: WORD) == WORD
     assert file.read_text(encoding="ascii") == WORD
 
