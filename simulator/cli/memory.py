@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App
 
 from simulator.cli.memory_keep import keep
+from simulator.cli.options import ModelOptions
 from simulator.cli.parameters import option, switch
 from simulator.cli.speak import Voice, counted, plain
 from simulator.core.errors import Exit, InputError, UsageError, nearest, quote
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from memory.graph import GraphMemory
     from simulator.core.protocols import Memory
     from simulator.core.types import MemoryItem
+    from simulator.endpoint.types import ModelChoice
     from simulator.session.play import Play
 
 __all__ = ["memory"]
@@ -30,6 +32,8 @@ _Spec = Annotated[str, option("The memory, as for 'run': graph, rag+graph, graph
 _Unit = Annotated[str | None, option("Which session of the scenario, by its key; default: the first.")]
 _Whole = Annotated[bool, switch("As of the session's end, with its own events; else as of time 0.")]
 _Embedder = Annotated[str | None, option("Of rag and personas: hash, minilm, wordllama, endpoint:model=NAME.")]
+_Model = Annotated[str | None, option("Of personas:writer=model: as the server calls it.")]
+_Url = Annotated[str | None, option("Of the model's server, such as http://localhost:8000/v1; or OPENAI_BASE_URL.")]
 _Json = Annotated[bool, switch("One JSON record a line on stdout, the last one 'done'.")]
 
 
@@ -44,6 +48,8 @@ def explain(
     unit: _Unit = None,
     whole: _Whole = False,
     embedder: _Embedder = None,
+    model: _Model = None,
+    base_url: _Url = None,
     json: _Json = False,
 ) -> int:
     """Say which words of a title are taken and why others are not, and what a memory answers.
@@ -58,7 +64,8 @@ def explain(
 
     voice = Voice(as_json=json)
     play = None if scenario is None else _play(scenario, unit)
-    made, now_ns = (None, 0) if play is None else anyio.run(_filled, memory, play, whole, embedder)
+    choice = ModelOptions(model=model, base_url=base_url).choice()
+    made, now_ns = (None, 0) if play is None else anyio.run(_filled, memory, play, whole, embedder, choice)
     graph = None if made is None else _graph_in(made)
     user = "" if play is None else play.user
     told = _words(graph, user, title, now_ns)
@@ -84,6 +91,8 @@ def explain(
             assert made is not None
             said = made.render(items) or f"the memory knows nothing of it ({counted(len(play.history), 'past event')})"
         voice.say(plain(f"\n{said}"))
+    if graph is not None and (unseen := _unseen(graph, user, app, now_ns)):
+        voice.tell(unseen, "yellow")
     voice.record("done", tokens=len(pieces(title)), items=len(items))
     return Exit.DONE
 
@@ -159,18 +168,28 @@ def _play(scenario: Path, unit: str | None) -> Play:
     return found[unit]
 
 
-async def _filled(spec: str, play: Play, whole: bool, embedder: str | None) -> tuple[Memory, int]:
-    from simulator.play.embedding import embedder_of
+async def _filled(spec: str, play: Play, whole: bool, embedder: str | None,
+                  choice: ModelChoice | None = None) -> tuple[Memory, int]:  # fmt: skip
     from simulator.play.makers import memory_maker
+    from simulator.play.models import given_by_hand
     from simulator.play.remembering import remember
 
     maker = memory_maker(spec)
     anchor_ns: int | None = getattr(play.source, "utc_anchor_ns", None)
     given: dict[str, Any] = {"seed": 0, "intentions": play.intentions, "utc_anchor_ns": anchor_ns}
-    if (chosen := embedder_of(embedder, maker, None)) is not None:
-        given["embedder"] = chosen.make(unit=play.key)
+    given |= given_by_hand(maker, choice, embedder, play.key)
     made = maker.make(**given | ({"truth": play.truth} if maker.sees_truth else {}))
     return made, await remember(made, play, whole=whole)
+
+
+def _unseen(graph: GraphMemory, user: str, app: str, now_ns: int) -> str:
+    """That an application is not in this past by its name, and which is by nearly that; empty where it is."""
+    known = {name for table in graph.tables(user) for name, node in table.apps.items() if node.upto(now_ns)[0]}
+    if app in known:
+        return ""
+    alike = sorted(name for name in known if name.casefold() == app.casefold())
+    said = f"{quote(app)} was never seen in this past"
+    return f"{said}, but {quote(alike[0])} was: upper and lower case count" if alike else said
 
 
 async def _asked(made: Memory, user: str, app: str, title: str, now_ns: int) -> list[MemoryItem]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.core.errors import UsageError
 from simulator.endpoint.types import ModelChoice
+from simulator.play.embedding import embedder_of
 
 if TYPE_CHECKING:
     from memory.embedders.base import EmbedderChoice
@@ -62,6 +63,19 @@ def asked(maker: Maker, model: ModelChoice, key: str) -> Mapping[str, Callable[[
         return Endpoint(model, scope=f"{key}/{beside}" if beside else key)
 
     return {"model": client}
+
+
+def given_by_hand(memory: Maker, model: ModelChoice | None, embedder: str | None, key: str) -> dict[str, Any]:
+    """A model and an embedder for a memory that is made outside of a run.
+
+    Raises:
+        UsageError: one was named, and the memory would not ask it.
+    """
+    chosen = embedder_of(embedder, memory, model)
+    if model is not None and memory.wants_model is None and not (chosen is not None and chosen.asks):
+        raise UsageError(f"a model is chosen, but the memory '{memory.name}' asks none")
+    given = {name: make("") for name, make in asked(memory, model or ModelChoice(), key).items()}
+    return given if chosen is None else given | {"embedder": chosen.make(choice=model, unit=key)}
 
 
 def asking(choice: Choice, agent: Maker, memory: Maker, model: ModelChoice,

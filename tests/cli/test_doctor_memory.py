@@ -10,6 +10,7 @@ import pytest
 from memory.conformance import CHECKS
 from simulator.cli.doctor_memory import memory
 from simulator.core.errors import UsageError
+from tests.answering import Answering
 
 EXAMPLE = "docs/examples/last_question.py:LastQuestion"
 LEAKY = '''
@@ -73,3 +74,13 @@ def test_one_fault_that_breaks_every_rule_is_told_once_and_counted(
     assert len(raised) == 1
     (more,) = [r for r in records if "more rules" in r.get("name", "")]
     assert more["said"] == "the same as in “every call comes back”"
+
+
+def test_a_memory_that_a_model_writes_can_be_tried(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "The user keeps going back and forth between the parser and its tests, and is glad of a short hint there."
+    monkeypatch.setattr("simulator.endpoint.chat.Endpoint", lambda choice, scope: Answering(text))
+    assert memory("personas:writer=model", model="m1", json=True) == 0
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert records[-1] == {"event": "done", "missing": 0}

@@ -9,6 +9,7 @@ import pytest
 
 from simulator.cli import _run
 from simulator.cli.memory import export
+from tests.answering import Answering
 
 SCENARIO = str(Path(__file__).parents[2] / "scenarios" / "coding_error")
 
@@ -131,3 +132,23 @@ def test_a_ward_height_may_be_any() -> None:
     from memory.base import make_memory
 
     make_memory("personas:linkage=ward,threshold=5")
+
+
+def test_an_application_by_nearly_the_name_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["memory", "explain", "mousepad", "zzzz", "--scenario", SCENARIO]
+    code, _, err = said(words, capsys)
+    assert code == 0
+    assert "'mousepad' was never seen in this past, but 'Mousepad' was: upper and lower case count" in err
+    assert "never seen" not in said([*words[:2], "Mousepad", *words[3:]], capsys)[2]
+
+
+def test_a_memory_that_a_model_writes_can_be_looked_into(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "The user keeps going back and forth between the parser and its tests, and is glad of a short hint there."
+    monkeypatch.setattr("simulator.endpoint.chat.Endpoint", lambda choice, scope: Answering(text))
+    words = ["memory", "explain", "Mousepad", "dates.txt", "--scenario", SCENARIO, "--model", "m1"]
+    code, out, _ = said([*words, "--memory", "personas:writer=model"], capsys)
+    assert (code, text in out) == (0, True)
+    code, _, err = said([*words, "--memory", "graph"], capsys)
+    assert (code, "the memory 'graph' asks none" in err) == (2, True)
