@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.core.errors import UsageError, likely, quote
 
 if TYPE_CHECKING:
-    from simulator.sweep.reading import Results
+    from simulator.sweep.reading import CellRuns, Results
 
 __all__ = ["Failure", "Gate", "check", "check_cells", "is_of_latency", "parse"]
 
@@ -126,8 +126,18 @@ def check_cells(gates: Sequence[Gate], results: Results, *, modelled: bool = Fal
                 yield Failure(gate.text, cell.name, "no unit of it was scored")
                 continue
             failure = _look(gate, details, cell.told("latency_source"), cell.name, modelled=modelled)
+            if failure is None and (cell.erred or cell.missing):
+                failure = _of_the_rest(gate, cell, name, details)
             if failure is not None:
                 yield failure
+
+
+def _of_the_rest(gate: Gate, cell: CellRuns, name: str | None, details: Mapping[str, Mapping[str, Any]]) -> Failure:
+    """A figure that keeps a gate only as far as units came to their end: what is hard may be what is not in it."""
+    name = name or gate.metric
+    value: float = details[name]["value"]
+    why = f"{name} is {value:.6g}, but {cell.erred} of {cell.planned} units erred and {cell.missing} are missing"
+    return Failure(gate.text, cell.name, f"{why}: it is that of the rest alone", value)
 
 
 def _named(word: str, names: Sequence[str]) -> str | None:

@@ -41,9 +41,10 @@ class Figure:
 def figures(results: Results, cell: CellRuns, metrics: Sequence[str]) -> dict[str, Figure]:
     """The figures of a cell over all its scored units, its seeds together.
 
-    Of one seed they are those of ``scores.json``; of several the sums are added, as ``proact compare`` does it.
+    Of one seed they are those of ``scores.json``; of several, and where a unit erred halfway, the sums of the units
+    that came to their end are added, as ``proact compare`` does it.
     """
-    if len(cell.runs) == 1:
+    if len(cell.runs) == 1 and not cell.runs[0].torn:
         return {metric: _of_one(cell, metric) for metric in metrics}
     found: dict[str, Figure] = {}
     groups: dict[tuple[int, ...], list[str]] = {}
@@ -91,7 +92,9 @@ def _of_one(cell: CellRuns, metric: str) -> Figure:
 def unfit(results: Results, cell: CellRuns, metric: str) -> str | None:
     """Why the units of a cell cannot be pooled to this metric; None where they can."""
     if not cell.runs:
-        return NO_RUN
+        return "all its units erred" if cell.unscored else NO_RUN
+    if not cell.units:
+        return "all its units erred"
     if cell.detail(metric) is None:
         return "the scorers of the run do not give it"
     like = results.like.get(metric)

@@ -26,10 +26,13 @@ from scorers.statistics.significance import holm
 from simulator.sweep.pooling import Figure, Rows, both, pairs
 from simulator.sweep.reading import CellRuns, Results
 
-__all__ = ["HOPELESS", "Group", "Standing", "groups", "rank"]
+__all__ = ["HOPELESS", "PARTIAL", "Group", "Standing", "groups", "rank"]
 
 HOPELESS = "no difference could be shown"
 """How the reason ends where no p could get below 5 %, whatever the figures are."""
+
+PARTIAL = "it has no rank beside cells of more"
+"""How the reason ends where a cell lacks units that others have."""
 
 _TIE = 1e-9
 """Figures closer than this share of the greater one are one."""
@@ -40,7 +43,8 @@ class Standing:
     """How a cell stands in its group by one metric.
 
     Attributes:
-        rank: 1 is best; equals share a rank. None where it has no figure, sees the truth, or the metric has no better.
+        rank: 1 is best; equals share a rank. None where it has no figure, lacks units that others have, sees the truth,
+            or the metric has no better.
         like_best: not significantly worse than the best; None where nobody can tell; ``no_test`` says why.
         p: adjusted by Holm; None of the best itself, or where there is no test.
     """
@@ -125,7 +129,7 @@ def rank(results: Results, group: Group, figures: Mapping[str, Mapping[str, Figu
     """
     made: dict[tuple[str, str], Standing] = {}
     tests: dict[str, list[str]] = {}
-    ranked = [cell for cell in group.cells if not cell.sees_truth]
+    ranked, partial = _whole([cell for cell in group.cells if not cell.sees_truth])
     for metric, direction in directions.items():
         values = {c.id: v for c in ranked if (v := figures[c.id][metric].value) is not None}
         if direction not in ("up", "down") or metric in OF_THE_TRUTH or not values:
@@ -136,7 +140,21 @@ def rank(results: Results, group: Group, figures: Mapping[str, Mapping[str, Figu
     by_id = {cell.id: cell for cell in ranked}
     for best, metrics in tests.items():
         made |= _against(results, by_id[best], [c for c in ranked if c.id != best], metrics, made)
+    for cell, n in partial:
+        said = f"{len(cell.units)} of {n} units: {PARTIAL}"
+        made |= {(cell.id, metric): Standing(no_test=said) for metric in directions}
     return made
+
+
+def _whole(cells: Sequence[CellRuns]) -> tuple[list[CellRuns], list[tuple[CellRuns, int]]]:
+    """Cells that have every unit that any of them has; the others, each with how many those are.
+
+    Whoever fails on what is hard for all would look better by it. What all lack is no matter.
+    """
+    units = {cell.id: {(unit.key, unit.seed) for unit in cell.units} for cell in cells}
+    every = set[tuple[str, int]]().union(*units.values())
+    whole = [cell for cell in cells if len(units[cell.id]) == len(every)]
+    return whole, [(cell, len(every)) for cell in cells if len(units[cell.id]) < len(every)]
 
 
 def _ranks(values: Mapping[str, float], sign: int) -> dict[str, int]:

@@ -154,7 +154,8 @@ class RunFacts:
 
     Attributes:
         details: of the wanted metrics, as in ``scores.json``.
-        counts: what happened; ``erred``: units that were not played or ended in an error.
+        counts: what happened; ``erred``: units that were not played or ended in an error; ``torn``: those of them
+            that left a log, which is in ``details`` and in no figure of the cell.
         facts: protocol, latency source, gate, what was run.
         invalid: reasons why its figures should not be used.
     """
@@ -166,6 +167,7 @@ class RunFacts:
     erred: int
     facts: Mapping[str, Any]
     invalid: tuple[str, ...]
+    torn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,7 @@ class CellRuns:
         units: of these runs, in order of key and seed; tables have a row each.
         planned: units that the study has of it.
         model: whom it asks, by name; None where nobody is asked or nobody said.
+        unscored: units of runs that ended without any score, since none of them came far enough.
     """
 
     id: str
@@ -190,6 +193,7 @@ class CellRuns:
     tables: Mapping[str, Table]
     planned: int
     model: str | None = None
+    unscored: int = 0
 
     @property
     def counts(self) -> dict[str, int]:
@@ -202,7 +206,7 @@ class CellRuns:
     @property
     def erred(self) -> int:
         """Units that could not be played, or not to their end."""
-        return sum(run.erred for run in self.runs)
+        return sum(run.erred for run in self.runs) + self.unscored
 
     @property
     def only_errors(self) -> bool:
@@ -288,7 +292,7 @@ def _study(told: Told) -> Study:
         preset=study.get("preset"),
         axes={str(axis["name"]): tuple(map(str, axis["values"])) for axis in told["axes"]},
         baseline={str(k): str(v) for k, v in (study.get("baseline") or {}).items()},
-        metrics=tuple(study.get("metrics") or ()),
+        metrics=tuple(dict.fromkeys(study.get("metrics") or ())),
         gates=tuple(study.get("fail_if") or ()),
         cells=cells,
     )
@@ -355,17 +359,20 @@ class _Loaded:
         """A cell with the runs of it that are there."""
         found: list[RunFacts] = []
         units: list[tuple[UnitFacts, Mapping[str, Parts]]] = []
+        unscored = 0
         for run in sorted(cell.runs, key=lambda r: r.seed):
             folder = self._sweep / "runs" / run.folder
             if (folder / SCORES).is_file():
                 facts, of_units = self._run(folder, run)
                 found.append(facts)
                 units += of_units
+            elif (folder / "run.json").is_file():  # it is written when all units have ended
+                unscored += len(run.keys)
         units.sort(key=lambda u: (u[0].key, u[0].seed))
         tables = {table: self._table(table, [parts for _, parts in units]) for table in self._tables()}
         n = sum(len(run.keys) for run in cell.runs)
         return CellRuns(cell.id, cell.name, cell.values, cell.data, cell.marked, tuple(found),
-                        tuple(facts for facts, _ in units), tables, n, cell.model)  # fmt: skip
+                        tuple(facts for facts, _ in units), tables, n, cell.model, unscored)  # fmt: skip
 
     def _run(self, folder: Path, run: Planned) -> tuple[RunFacts, list[tuple[UnitFacts, Mapping[str, Parts]]]]:
         told = read_run(folder)
@@ -377,6 +384,7 @@ class _Loaded:
         wanted = self._wanted(scores["protocol"])
         tables = self._tables()
         units: list[tuple[UnitFacts, Mapping[str, Parts]]] = []
+        torn = 0
         resolved = told["resolved"]
         for key, scored in scores["units"].items():
             header = resolved.get(key)
@@ -388,6 +396,7 @@ class _Loaded:
                 int(header.get("period_ns") or 0), str(header.get("user")).startswith(SYNTHETIC),
             )  # fmt: skip
             if scored["counts"].get("not_played") or told["units"].get(key, {}).get("error") is not None:
+                torn += not scored["counts"].get("not_played")
                 continue  # it erred: as far as it came, it is no session like those of other cells
             units.append((facts, {table: parts[table] for table in tables if table in parts}))
         invalid = [
@@ -402,7 +411,7 @@ class _Loaded:
                         "sees_truth": bool(scores.get("sees_truth"))}  # fmt: skip
         erred = len(set(run.keys) - {u.key for u, _ in units})
         counts = {k: int(v) for k, v in scores["counts"].items()}
-        return RunFacts(folder.name, run.seed, details, counts, erred, facts_of_run, tuple(invalid)), units
+        return RunFacts(folder.name, run.seed, details, counts, erred, facts_of_run, tuple(invalid), torn), units
 
     def take(self, known: Sequence[str], specs: Sequence[str]) -> None:
         """What a helper learned."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from scorers.base import catalogue
 from scorers.serving import USAGE_COLUMNS
+from scorers.spending import NO_USAGE
 from scorers.statistics.clusters import ENOUGH, Clusters
 from scorers.statistics.interval import Interval
 from simulator.sweep import latex, tables
@@ -22,7 +23,7 @@ from simulator.sweep.gains import gains
 from simulator.sweep.gates import Failure, Gate, check_cells
 from simulator.sweep.idle_axes import idle_axes
 from simulator.sweep.pooling import Figure, figures
-from simulator.sweep.ranking import HOPELESS, Group, Standing, groups, rank
+from simulator.sweep.ranking import HOPELESS, PARTIAL, Group, Standing, groups, rank
 from simulator.sweep.reading import COST, USAGE, CellRuns, Results, read
 
 __all__ = ["FILE", "SCHEMA", "Summarised", "summarise", "summary_of"]
@@ -208,7 +209,7 @@ def _tokens(cell: CellRuns) -> tuple[dict[str, int] | None, str | None]:
         return None, "unknown: nothing was scored"
     used = dict(zip(USAGE_COLUMNS, table.columns.sum(axis=0).tolist(), strict=True))
     if not used["reports"]:
-        return None, "unknown: no usage was reported"
+        return None, NO_USAGE
     return {name.removeprefix("tokens_"): int(n) for name, n in used.items() if name not in ("hours", "reports")}, None
 
 
@@ -218,7 +219,11 @@ def _cost(cell: CellRuns) -> tuple[float | None, str | None]:
     if table is not None and table.columns is not None and table.has.all() and table.has.any():
         return float(f"{table.columns[:, 0].sum():.9g}"), None
     why = next((d["reason"] for run in cell.runs if (d := run.details.get("cost")) and d.get("reason")), None)
-    return None, why or "unknown: no usage was reported"
+    if table is not None and table.columns is not None and table.has.any():
+        return None, f"unknown: no cost was reported of {int((~table.has).sum())} of {len(table.has)} units"
+    if why in (None, NO_USAGE) and _tokens(cell)[0] is not None:
+        return None, "unknown: tokens were reported, and no unit says what it cost"
+    return None, why or NO_USAGE
 
 
 def _deadlines(cell: CellRuns) -> dict[str, Any] | None:
@@ -229,7 +234,7 @@ def _deadlines(cell: CellRuns) -> dict[str, Any] | None:
     curves = [run.details.get(_CURVE) for run in cell.runs]
     said = [run.details.get(_SAID) for run in cell.runs]
     known = [(c, s) for c, s in zip(curves, said, strict=True) if c and s and c.get("curve") and "classes" in s]
-    if not known or len(known) < len(cell.runs):
+    if not known or len(known) < len(cell.runs) or any(run.torn for run in cell.runs):
         return None
     needs = sum(c["n"] for c, _ in known)
     offers = sum(sum(s["classes"].values()) for _, s in known)
@@ -243,8 +248,11 @@ def _caveats(results: Results, grouped: Sequence[Group], standing: Mapping[tuple
     cells, said = results.cells, []
     erred, missing, planned = (sum(n) for n in zip(*((c.erred, c.missing, c.planned) for c in cells), strict=True))
     if erred or missing:
-        said.append(f"of {planned} units {erred} erred and {missing} are missing: cells rest on different sessions, "
-                    "and ranks hold their figures against each other; tests use only what both cells have")  # fmt: skip
+        said.append(f"of {planned} units {erred} erred and {missing} are missing: cells rest on different sessions; "
+                    "tests use only what both cells have")  # fmt: skip
+    if partial := [c.name for c in cells if any((s := standing.get((c.id, m))) and s.no_test and
+                   s.no_test.endswith(PARTIAL) for m in results.metrics)]:  # fmt: skip
+        said.append(f"they lack units that others have, and are not ranked: {_names(partial)}")
     if len(grouped) > 1:
         said.append(f"cells of {len(grouped)} groups are ranked apart, since figures across them must not be compared: "
                     + "; ".join(_told(group) for group in grouped))  # fmt: skip

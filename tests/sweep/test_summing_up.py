@@ -46,7 +46,8 @@ def test_figures_ranks_and_errors_are_those_counted_by_hand(tmp_path: Path) -> N
     assert rag["tokens"] == {"in": 8 * 5 * 10, "out": 8 * 5, "reasoning": 0, "cached": 0, "images": 0}
     assert none["tokens"] is None
     assert none["cost"] is None
-    assert none["cost_reason"].startswith("unknown")
+    assert none["cost_reason"] == "unknown: no usage was reported"
+    assert rag["cost_reason"] == "unknown: tokens were reported, and no unit says what it cost"
     assert "| 8 / 104 |" in (tmp_path / "summary.md").read_text()
 
 
@@ -151,10 +152,10 @@ def test_missing_and_erred_units_are_counted_and_tests_use_what_both_have(tmp_pa
     cells = {cell["name"]: cell for cell in summary["cells"]}
     assert cells["rag"]["units"] == {"done": 6, "erred": 2, "missing": 0}
     assert cells["late"]["units"] == {"done": 8, "erred": 0, "missing": 8}
-    assert cells["none"]["metrics"]["F1_rt"]["p_best"] == pytest.approx(2 / 2**6)
-    assert cells["late"]["metrics"]["F1_rt"]["no_test"] == "no session in common with the best"
+    assert [cell["metrics"]["F1_rt"]["rank"] for cell in cells.values()] == [None] * 3
+    assert cells["late"]["metrics"]["F1_rt"]["no_test"] == "8 of 16 units: it has no rank beside cells of more"
     assert "of 32 units 2 erred and 8 are missing" in summary["caveats"][0]
-    assert {e["n"] for e in summary["effects"] if e["value"] == "rag"} == {6}
+    assert {(e["n"], e["p"]) for e in summary["effects"] if e["value"] == "rag"} == {(6, 2 / 2**6)}
 
 
 def test_a_cell_without_a_run_has_no_figure_and_says_why(tmp_path: Path) -> None:
