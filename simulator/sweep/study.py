@@ -20,6 +20,7 @@ __all__ = ["FIGURES", "DataSpec", "GenerateSpec", "NoiseSpec", "StudyFile", "jso
 
 FIGURES = ("heatmap", "context", "deadline", "pareto")
 MOST_SEEDS = 100_000
+MOST_BYTES = 100
 Text = Annotated[str, Field(min_length=1)]
 Whole = Annotated[int, Field(strict=True, ge=0, lt=2**63)]
 Scalar = str | int | float | bool
@@ -147,6 +148,10 @@ def parse(raw: Mapping[str, Any], where: Path) -> StudyFile:
         raise _sentence(error, where) from None
     if study.sessions is not None and study.data is not None:
         raise InputError(where, "give sessions, or data with several sets by name, not both", field="data")
+    for name in study.data or ():  # a folder of made-up users is named after it
+        if name.strip(".") == "" or not name.isprintable() or set(name) & set("/\\") or len(name.encode()) > MOST_BYTES:
+            want = f"a data set's name is no path: up to {MOST_BYTES} bytes without slashes"
+            raise InputError(where, want, field="data", value=name)
     for word in study.figures:
         kind, named, axes = word.partition(":")
         if kind not in FIGURES:

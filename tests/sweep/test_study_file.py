@@ -53,6 +53,10 @@ def test_seeds_are_a_list_or_counted_from_0() -> None:
         ({"data": {"made": {"generate": {"users": 0}}}}, ["data.made.generate.users", "'0'"]),
         ({"data": {"a": ["x"]}, "sessions": ["y"]}, ["data: give sessions, or data"]),
         ({"name": "a/b"}, ["name: 'a/b'"]),
+        ({"data": {"/tmp/x": {"generate": {}}}}, ["data: '/tmp/x': a data set's name is no path"]),
+        ({"data": {"../x": {"generate": {}}}}, ["data: '../x': a data set's name is no path"]),
+        ({"data": {"..": ["x"]}}, ["data: '..': a data set's name is no path"]),
+        ({"data": {"漢" * 34: ["x"]}}, ["up to 100 bytes"]),
         ({"metrics": "F1_rt"}, ["metrics: 'F1_rt'", "list"]),
     ],
 )
