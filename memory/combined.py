@@ -2,6 +2,9 @@
 
 ``RULE`` names how: of the token budget every memory has an even part of its own, spent in turns, one item each, best
 first, until k items are taken; what is then left of the budget goes to whoever has an item that fits, again in turns.
+Where there is a budget, ours are asked for three times k items without one: what would fit is then not kept back behind
+an item that does not. Others are told the whole budget, since they may write their items to measure.
+
 Items keep their own scores and name the memory that told them (``MemoryItem.memory``); in a prompt each memory speaks
 under its own heading, in the order in which they were named.
 """
@@ -16,6 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from memory.past import Remembered
 from memory.wording import count_recall, render_lines
 from simulator.core.errors import UsageError, quote
 from simulator.core.protocols import Memory
@@ -25,7 +29,8 @@ from simulator.core.types import Event, Label, MemoryItem, Query
 
 __all__ = ["RULE", "Combined", "Mixer", "Part", "parted", "share_out"]
 
-RULE = "even-parts-in-turns/1"
+RULE = "even-parts-in-turns/2"
+_WIDER = 3  # times k items of which to take those that fit
 _PLUS = re.compile(r"\+(?!\d)")  # 1e+5 is a number
 _ISOLATION = {"native": 0, "collection": 1, "none": 2}
 
@@ -148,7 +153,8 @@ class Combined:
         """At most k items of all, by their own scores, best first; see ``RULE``."""
         found = []
         for name, memory in self._parts.items():
-            items = await memory.recall(query, k, token_budget)
+            whole = token_budget is not None and isinstance(memory, Remembered)
+            items = await (memory.recall(query, _WIDER * k, None) if whole else memory.recall(query, k, token_budget))
             found.append([replace(item, memory=name) for item in items])
         kept, left_out = share_out(found, k, token_budget)
         count_recall(self._n, k, len(kept), left_out)

@@ -103,8 +103,26 @@ async def test_one_that_remembers_nothing_takes_no_part_of_the_budget() -> None:
     assert make_memory("none+none").inert  # type: ignore[attr-defined]
 
 
+async def test_what_fits_is_not_kept_back_behind_an_item_that_does_not() -> None:
+    """The nearest one fits into the whole budget and into no share of it: those behind it are to have their chance."""
+    memory: Any = make_memory("rag+class-prior")
+    titles = ["parser part3 " + "and more words of it " * 5, *(f"parser part3 {n}" for n in "abcd")]
+    for n, title in enumerate(titles):
+        event = Event(f"u/{n}", "u", n * 10, n * 10 + 10, "code", title)
+        await memory.observe(event)
+        await memory.feedback(event, Label(event.id, "u", True, event.end_ns, "Translation"))
+    items = await memory.recall(Query("u", "code", titles[0], None, 1000), 5, 60)
+    left = 60 - sum(i.tokens for i in items)
+    every = await memory.recall(Query("u", "code", titles[0], None, 1000), 9, None)
+    rag = [i for i in every if i.memory == "rag"]
+    assert 30 < rag[0].tokens <= 60
+    waiting = [i.tokens for i in rag if i.text not in {one.text for one in items}]
+    assert left < min(waiting)
+    assert sum(i.memory == "rag" for i in items) >= 2
+
+
 def test_the_budget_is_shared_evenly_in_turns_and_what_is_left_goes_on() -> None:
-    assert RULE == "even-parts-in-turns/1"
+    assert RULE == "even-parts-in-turns/2"
     a, b = [item("a1", 30), item("a2", 30), item("a3", 10)], [item("b1", 20)]
     # 50 each: a1 30, b1 20, then a3 10 (a2 does not fit into 20); the 40 left pay for a2 too.
     kept, left_out = share_out([a, b], 9, 100)
