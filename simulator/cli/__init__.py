@@ -144,6 +144,9 @@ def _told(error: Exception) -> str:
     )
 
 
+_UNNAMED = "a name cannot be written here: this system is set to {0}; LC_ALL=C.UTF-8 before the command lifts that"
+
+
 def _call(words: list[str]) -> int:
     from cyclopts import CycloptsError
 
@@ -166,5 +169,10 @@ def _call(words: list[str]) -> int:
     except OSError as error:  # a place that cannot be read or written: the user's to mend
         where = f"{error.filename}: " if error.filename else ""
         print(f"proact: {where}{error.strerror or error}", file=sys.stderr)  # noqa: T201
+        return Exit.USAGE
+    except UnicodeEncodeError as error:
+        if "utf" in error.encoding.lower():  # half a character: somebody should have refused it before
+            raise
+        print(f"proact: {_UNNAMED.format(error.encoding)}", file=sys.stderr)  # noqa: T201
         return Exit.USAGE
     return result if isinstance(result, int) else Exit.DONE
