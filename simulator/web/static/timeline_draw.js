@@ -71,6 +71,7 @@ export function swatch(name, draw = (g, side) => mark(g, name, side / 2, side / 
 // How a need is marked, by what came of it.
 export const needMark = (need) => (need.error ? "miss" : need.class === "served" ? "hit" : "waits");
 
+const SIGN = 6, CROWD = 8;  // half a sign, and how many lie within three of its widths at most
 const STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
 
 // Lanes are laid out in pixels of usual text and scaled by what the page's text is; so are places of the pointer.
@@ -315,34 +316,60 @@ export class Drawing {
       g.fillRect(x - 1.5, lane.top + lane.inner - 6, 3, 3);
       before = x;
     }
-    const r = 6;
-    for (const o of offers) {
-      if (o.mark === "held_back" || o.arrived_s < this.from || o.captured_s > this.to) continue;
-      const a = this.x(o.captured_s), b = this.x(o.arrived_s);
-      g.strokeStyle = this.colours[(MARKS[o.mark] ?? MARKS.offer).colour];
+    const shown = [];
+    for (const o of offers) if (o.mark !== "held_back" && o.arrived_s >= this.from && o.captured_s <= this.to) shown.push({ x: this.x(o.arrived_s), name: o.mark, from: this.x(o.captured_s) });
+    this.signs(shown, middle, 20, (o) => {
+      if (o.x - o.from <= 2) return;  // from capture to arrival
+      g.strokeStyle = this.colours[(MARKS[o.name] ?? MARKS.offer).colour];
       g.lineWidth = 1.5;
-      if (b - a > 2) {  // from capture to arrival
-        g.beginPath(); g.moveTo(a, middle - 4); g.lineTo(a, middle + 4); g.moveTo(a, middle); g.lineTo(b, middle); g.stroke();
-      }
-      mark(g, o.mark, b, middle, r, this.palette);
+      g.beginPath(); g.moveTo(o.from, middle - 4); g.lineTo(o.from, middle + 4); g.moveTo(o.from, middle); g.lineTo(o.x, middle); g.stroke();
+    });
+    const missed = run.missed.filter((need) => need.closes_s >= this.from && need.closes_s <= this.to);
+    this.signs(missed.map((need) => ({ x: this.x(need.closes_s), name: "miss" })), low, 8);
+  }
+
+  // Signs at their places. Where they would cover each other stand blocks instead: their colours are shares of what lies
+  // there, they are fuller the more it is, and the first of a row and every fifth bears the sign of most of it.
+  signs(things, y, tall, before = () => {}) {
+    const g = this.g, r = SIGN, wide = 2 * r, zero = this.x(0), cells = new Map();
+    for (const one of things) {
+      const n = Math.floor((one.x - zero) / wide);
+      if (cells.has(n)) cells.get(n).push(one); else cells.set(n, [one]);
     }
-    for (const need of run.missed) if (need.closes_s >= this.from && need.closes_s <= this.to) mark(g, "miss", this.x(need.closes_s), low, r, this.palette);
+    const size = (n) => cells.get(n)?.length ?? 0, crowded = (n) => size(n) > 0 && size(n - 1) + size(n) + size(n + 1) > CROWD;
+    let most = 1;
+    for (const inside of cells.values()) most = Math.max(most, inside.length);
+    for (const [n, inside] of cells) {
+      if (!crowded(n)) {
+        for (const one of inside) { before(one); mark(g, one.name, one.x, y, r, this.palette); }
+        continue;
+      }
+      const counts = new Map();
+      for (const one of inside) counts.set(one.name, (counts.get(one.name) ?? 0) + 1);
+      const names = [...counts.keys()].sort((a, b) => counts.get(a) - counts.get(b));  // the rare ones on top, and never less than 2 px
+      const left = zero + n * wide;
+      let top = y - tall / 2;
+      g.globalAlpha = 0.4 + 0.6 * (Math.log(1 + inside.length) / Math.log(1 + most));
+      for (const name of names) {
+        const end = name === names.at(-1) ? y + tall / 2 : Math.min(y + tall / 2, top + Math.max(2, (tall * counts.get(name)) / inside.length));
+        g.fillStyle = this.colours[(MARKS[name] ?? MARKS.offer).colour];
+        g.fillRect(left, top, wide, end - top);
+        top = end;
+      }
+      g.globalAlpha = 1;
+      if (!crowded(n - 1) || n % 5 === 0) mark(g, names.at(-1), left + r, y, Math.min(r, tall / 2), this.palette);
+    }
   }
 
   // What people said of offers, at the time when they said it.
   answers(lane) {
-    for (const one of lane.run.data.answers) {
-      if (one.t_s < this.from || one.t_s > this.to) continue;
-      mark(this.g, one.said, this.x(one.t_s), lane.top + lane.inner / 2, 6, this.palette);
-    }
+    const shown = lane.run.data.answers.filter((one) => one.t_s >= this.from && one.t_s <= this.to);
+    this.signs(shown.map((one) => ({ x: this.x(one.t_s), name: one.said })), lane.top + lane.inner / 2, 12);
   }
 
   moments(lane) {
-    const middle = lane.top + lane.inner / 2;
-    for (const m of lane.run.data.moments) {
-      if (m.t_s < this.from || m.t_s > this.to) continue;
-      mark(this.g, m.class, this.x(m.t_s), middle, 6, this.palette);
-    }
+    const shown = lane.run.data.moments.filter((m) => m.t_s >= this.from && m.t_s <= this.to);
+    this.signs(shown.map((m) => ({ x: this.x(m.t_s), name: m.class })), lane.top + lane.inner / 2, 16);
   }
 
   // Intents of a trajectory: from the offer that began one until it was taken back.
