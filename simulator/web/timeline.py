@@ -26,7 +26,10 @@ from simulator.web.timeline_recording import Found, read_recording
 __all__ = ["routes"]
 
 T = TypeVar("T")
+Stamp = tuple[tuple[int, int] | None, ...]
+"""Date and size of files; None for one that is not there."""
 HELD = 24  # units and recordings that stay read
+HELD_BYTES = 256_000_000  # of the files that they were read from; the one read last stays in any case
 MOST_HITS = 2000
 MOST_BESIDE = 8
 LONGEST_QUERY = 200
@@ -139,7 +142,8 @@ class _Sheets:
         if kept is None or kept[0] is not view:
             with stored(view.run):
                 kept = (view, view.as_json())
-            self._drawn.put((view.run, view.key), None, kept)
+            log = _stamp([view.run / "units" / view.key / _OF_A_UNIT[0]])
+            self._drawn.put((view.run, view.key), log, kept)
         return {**kept[1], "status": status_now(view.status, view.run)}
 
     def recording(self, id_: str, key: str) -> dict[str, Any]:
@@ -204,7 +208,7 @@ class _Kept(Generic[T]):
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: OrderedDict[tuple[Path, str], tuple[object, T]] = OrderedDict()
+        self._kept: OrderedDict[tuple[Path, str], tuple[Stamp, T]] = OrderedDict()
 
     def peek(self, of: tuple[Path, str]) -> T | None:
         """What is kept, whether or not it still holds."""
@@ -222,16 +226,19 @@ class _Kept(Generic[T]):
             self._kept.move_to_end(of)
             return entry[1]
 
-    def put(self, of: tuple[Path, str], stamp: object, made: T) -> None:
+    def put(self, of: tuple[Path, str], stamp: Stamp, made: T) -> None:
         """Keep it; ``stamp`` is that of its files from before they were read."""
         with self._lock:
             self._kept[of] = (stamp, made)
             self._kept.move_to_end(of)
-            while len(self._kept) > HELD:
+            while len(self._kept) > 1 and (len(self._kept) > HELD or self._bytes() > HELD_BYTES):
                 self._kept.popitem(last=False)
 
+    def _bytes(self) -> int:
+        return sum(file[1] for stamp, _ in self._kept.values() for file in stamp if file is not None)
 
-def _stamp(files: Iterable[Path]) -> object:
+
+def _stamp(files: Iterable[Path]) -> Stamp:
     def changed(file: Path) -> tuple[int, int] | None:
         try:
             found = file.stat()
