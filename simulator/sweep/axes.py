@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -29,6 +30,7 @@ RULES = (
 )
 """Axes by which the rules of a run are set; the others are parameters of agents and memories."""
 MEASURED = "measured"
+_SPEED_DIGITS = 9
 _OF_MEMORY = "memory."
 _OF_MODEL = {f.name for f in fields(ModelChoice)} - {"timeout_ns", "idle_timeout_ns", "record", "cassette", "prices"}
 
@@ -161,7 +163,7 @@ def _take_rules(values: dict[str, str], choice: dict[str, Any]) -> None:
     if "speed" in values:
         if choice["clock"] != "elastic":
             values["speed"] = NOTHING
-        elif not values["speed"].isdecimal():
+        elif not (values["speed"].isdecimal() and len(values["speed"]) <= _SPEED_DIGITS):
             raise UsageError(f"speed: a whole number is wanted, not {quote(values['speed'])}")
         else:
             choice["speed"] = int(values["speed"])
@@ -190,10 +192,26 @@ def _take_model(values: dict[str, str], choice: dict[str, Any], models: Mapping[
     for name in facts:
         if name not in _OF_MODEL:
             raise UsageError(f"axes.model: there is no {quote(name)} of a model; {nearest(name, {'name', *_OF_MODEL})}")
+        _ensure_kind(name, facts[name])
     try:
         choice["model"] = replace(base or ModelChoice(), **facts)
     except TypeError:
         raise UsageError(f"axes.model: a value of {quote(said(chosen))} is of the wrong kind") from None
+
+
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    **dict.fromkeys(("model", "base_url", "key_variable"), ((str,), "a text")),
+    **dict.fromkeys(("temperature", "top_p"), ((int, float), "a number")),
+    "extra_body": ((Mapping,), "a mapping"),
+}
+
+
+def _ensure_kind(name: str, value: Any) -> None:
+    """Refuse a field of a model that is of another kind; what is no text, number or mapping is a whole number."""
+    kinds, want = _KINDS.get(name, ((int,), "a whole number"))
+    if value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
+        shown = value if isinstance(value, str) else json.dumps(value)
+        raise UsageError(f"axes.model: {name} of a model: {want} is wanted, not {quote(shown)}")
 
 
 def shown_choice(choice: Mapping[str, Any]) -> dict[str, Any]:

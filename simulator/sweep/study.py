@@ -152,6 +152,11 @@ def parse(raw: Mapping[str, Any], where: Path) -> StudyFile:
         if name.strip(".") == "" or not name.isprintable() or set(name) & set("/\\") or len(name.encode()) > MOST_BYTES:
             want = f"a data set's name is no path: up to {MOST_BYTES} bytes without slashes"
             raise InputError(where, want, field="data", value=name)
+    for name, paths in {"sessions": study.sessions, **{f"data.{n}": d for n, d in (study.data or {}).items()}}.items():
+        for path in paths if isinstance(paths, list) else ():
+            if "\0" in path:
+                raise InputError(where, "no path holds a zero byte", field=name)
+    _ensure_plain(study, where)
     for word in study.figures:
         kind, named, axes = word.partition(":")
         if kind not in FIGURES:
@@ -160,6 +165,22 @@ def parse(raw: Mapping[str, Any], where: Path) -> StudyFile:
             want = "axes go with a heat map, two of the study: heatmap:DOWN,ACROSS"
             raise InputError(where, want, field="figures", value=word)
     return study
+
+
+def _ensure_plain(study: StudyFile, where: Path) -> None:
+    """Refuse what no JSON file could hold, such as bytes and dates: all of a study is written into its sweep."""
+    for name, value in study:
+        try:
+            json.dumps(value, allow_nan=False, default=_dumped)
+        except (TypeError, ValueError, RecursionError):
+            want = "texts, numbers, true, false, lists and mappings are wanted, no bytes and no dates"
+            raise InputError(where, want, field=name) from None
+
+
+def _dumped(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    raise TypeError
 
 
 def _two_axes(named: Sequence[str], study: StudyFile) -> bool:

@@ -57,6 +57,10 @@ def test_seeds_are_a_list_or_counted_from_0() -> None:
         ({"data": {"../x": {"generate": {}}}}, ["data: '../x': a data set's name is no path"]),
         ({"data": {"..": ["x"]}}, ["data: '..': a data set's name is no path"]),
         ({"data": {"漢" * 34: ["x"]}}, ["up to 100 bytes"]),
+        ({"sessions": ["a\0b"]}, ["sessions: no path holds a zero byte"]),
+        ({"data": {"a": ["a\0b"]}}, ["data.a: no path holds a zero byte"]),
+        ({"layout": {"a": b"bytes"}}, ["layout: texts, numbers, true, false, lists and mappings are wanted"]),
+        ({"published": [{"value": float("nan")}]}, ["published: texts, numbers"]),
         ({"metrics": "F1_rt"}, ["metrics: 'F1_rt'", "list"]),
     ],
 )
