@@ -24,7 +24,7 @@ from simulator.core.errors import InputError
 from simulator.core.intentions import key
 from simulator.runs.records import LoggedOffer
 
-__all__ = ["FILE", "SAID", "Feedback", "Heard", "add", "heard", "read", "take_back"]
+__all__ = ["FILE", "SAID", "Feedback", "Heard", "add", "heard", "last_words", "read", "take_back"]
 
 FILE = "feedback.jsonl"
 SAID = ("accepted", "rejected", "ignored")
@@ -59,19 +59,30 @@ class Heard:
 
 def heard(offers: Sequence[LoggedOffer], said: Sequence[Feedback]) -> Heard:
     """Set verdicts against the surfaced offers."""
+    last, elsewhere = last_words(offers, said)
+    counts = Counter(verdict.said for verdict in last.values())
+    spoken = {(seq, intention) for seq, intention, _ in last}
+    known = {(o.seq, key(o.intention)) for o in offers}
+    return Heard({name: counts[name] for name in SAID}, len(known - spoken), elsewhere)
+
+
+def last_words(
+    offers: Sequence[LoggedOffer], said: Sequence[Feedback]
+) -> tuple[dict[tuple[int, str, str | None], Feedback], int]:
+    """By decision, intention as it is compared, and person the verdict that counts, which is the last; and how many
+    verdicts are on none of these offers.
+    """
     known = {(o.seq, key(o.intention)) for o in offers}
     alone = {o.seq: (o.seq, key(o.intention)) for o in reversed(offers)}  # without intention: the first of a decision
-    last: dict[tuple[int, str, str | None], str] = {}
+    last: dict[tuple[int, str, str | None], Feedback] = {}
     elsewhere = 0
     for verdict in said:
         at = alone.get(verdict.seq) if verdict.intention is None else (verdict.seq, key(verdict.intention))
         if at is None or at not in known:
             elsewhere += 1
         else:
-            last[(*at, verdict.by)] = verdict.said
-    counts = Counter(last.values())
-    spoken = {(seq, intention) for seq, intention, _ in last}
-    return Heard({name: counts[name] for name in SAID}, len(known - spoken), elsewhere)
+            last[(*at, verdict.by)] = verdict
+    return last, elsewhere
 
 
 def read(path: Path) -> tuple[Feedback, ...] | None:

@@ -15,9 +15,10 @@ import numpy as np
 
 from scorers.base import Unit
 from scorers.explaining import Told
-from scorers.feedback import Feedback
+from scorers.feedback import Feedback, last_words
 from scorers.interrupted import truth_as_played
 from simulator.core.errors import UsageError, quote
+from simulator.core.intentions import key
 from simulator.runs.records import Kind, LoggedOffer
 from simulator.runs.runlog import flag_names
 from simulator.web.timeline_log import LONG, decisions, failed, needed, stages, write
@@ -55,6 +56,7 @@ class UnitView:
         figures: metric to value, of this unit alone.
         going_on: the run is being played; needs that are not over yet are neither served nor missed.
         said: what people said of its offers; None where nobody was asked.
+        invalid: why the harness's own audit says that no figure of it is to be used.
     """
 
     run: Path
@@ -68,6 +70,7 @@ class UnitView:
     figures: Mapping[str, float | None]
     going_on: bool = False
     said: Sequence[Feedback] | None = None
+    invalid: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
         """All that lanes and lists are drawn from."""
@@ -85,6 +88,7 @@ class UnitView:
             "gate": self.gate,
             "matcher": self.matcher,
             "notes": list(self.notes),
+            "invalid": list(self.invalid),
             "figures": dict(self.figures),
             "end_s": seconds_of(end_ns),
             "played_s": seconds_of(played_ns),
@@ -143,21 +147,24 @@ class UnitView:
         ]
 
     def _answers(self) -> list[dict[str, Any]] | None:
-        """What people said of offers, in order of time; what nobody dated stands where the offer arrived."""
+        """The last that each person said of an offer, as it counts in the scores, in order of time; what nobody dated
+        stands where the offer arrived.
+        """
         if self.said is None:
             return None
-        arrived = {o.seq: o.actionable_ns for o in reversed(self.unit.log.offers())}
+        offers = self.unit.log.offers()
+        named = {(o.seq, key(o.intention)): o for o in reversed(offers)}
+        last, _ = last_words(offers, self.said)
         found = [
             {
-                "seq": one.seq,
+                "seq": seq,
                 "said": one.said,
-                "by": one.by,
-                "intention": one.intention,
+                "by": by,
+                "intention": named[seq, intention].intention,
                 "dated": one.t_s is not None,
-                "t_s": seconds_of(arrived[one.seq]) if one.t_s is None else one.t_s,
+                "t_s": seconds_of(named[seq, intention].actionable_ns) if one.t_s is None else one.t_s,
             }
-            for one in self.said
-            if one.seq in arrived
+            for (seq, intention, by), one in last.items()
         ]
         return sorted(found, key=lambda one: one["t_s"])
 

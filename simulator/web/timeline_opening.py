@@ -76,7 +76,8 @@ def open_unit(run: Path, key: str, *, going_on: bool = False) -> UnitView:
         name: figures[name] for name in _FIGURES[protocol] if name in figures and not (going_on and "hour" in name)
     }
     said = read_feedback(run / "units" / key / FEEDBACK)
-    return UnitView(run, key, told["status"], unit, gate, matcher, found, notes, chosen, going_on, said)
+    invalid = (told["units"].get(key, {}).get("audit") or {}).get("invalid") or ()
+    return UnitView(run, key, told["status"], unit, gate, matcher, found, notes, chosen, going_on, said, invalid)
 
 
 def _as_if_over(log: RunLog) -> RunLog:

@@ -211,6 +211,25 @@ def test_what_is_not_there_any_more_is_told(page: Any, served: Served, made: Pat
         page.wait_for_function(f"document.getElementById('no-frame').innerText.includes('{words}')")
 
 
+def test_the_head_says_that_a_run_is_invalid_and_answers_after_the_end_stand_at_the_right_edge(
+    page: Any, served: Served, made: Path, tmp_path: Path
+) -> None:
+    run = Path(shutil.copytree(made / "runs/scripted", tmp_path / "runs/scripted"))
+    told = json.loads((run / "run.json").read_text())
+    told["units"]["day"]["audit"] = {**(told["units"]["day"]["audit"] or {}), "invalid": ["the loop was late"]}
+    (run / "run.json").write_text(json.dumps(told))
+    log = [json.loads(line) for line in (run / "units/day/decisions.jsonl").read_text().splitlines()]
+    seq = next(one["seq"] for one in log if one.get("offers"))
+    (run / "units/day/feedback.jsonl").write_text(json.dumps({"seq": seq, "said": "accepted", "t_s": 75.0}) + "\n")
+    _open(page, served, run)
+    assert "A is INVALID, so its figures say nothing of the agent: the loop was late" in page.inner_text("#notes")
+    assert "INVALID" in page.inner_text("#figures")
+    assert "said at 1:15, after the end" in page.inner_text("#list")
+    found = """(() => { const d = timeline.drawing, lane = d.lanes.find((one) => one.kind === "answers");
+        return d.under(d.width - 2, lane.top + lane.inner / 2)?.answer?.said_s; })()"""
+    assert page.evaluate(found) == 75
+
+
 @pytest.mark.usefixtures("follows_quickly")
 def test_a_running_run_is_followed(page: Any, served: Served, made: Path, tmp_path: Path) -> None:
     run = Path(shutil.copytree(made / "runs/scripted", tmp_path / "runs/scripted"))

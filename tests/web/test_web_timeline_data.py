@@ -146,6 +146,25 @@ def test_answers_are_in_order_and_say_when_they_are_not_dated(made: Path, tmp_pa
     assert [(a["t_s"], a["said"], a["dated"]) for a in answers] == [(14, "accepted", False), (29.5, "rejected", True)]
 
 
+def test_of_a_changed_mind_the_last_answer_is_shown_as_the_scores_count_it(made: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(made / "run", tmp_path / "run"))
+    seq, intention = next((o.seq, o.intention) for o in read(run / "units/day/decisions.jsonl").offers())
+    said = [{"said": "accepted", "t_s": 15}, {"said": "rejected", "t_s": 16, "intention": intention.upper()}]
+    file = run / "units/day/feedback.jsonl"
+    file.write_text("".join(json.dumps({"seq": seq, "by": "sam"} | one) + "\n" for one in said))
+    answers = open_unit(run, "day").as_json()["answers"]
+    assert [(a["t_s"], a["said"], a["intention"]) for a in answers] == [(16, "rejected", intention)]
+
+
+def test_a_unit_says_why_its_own_audit_takes_its_figures_back(made: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(made / "run", tmp_path / "run"))
+    assert open_unit(run, "day").as_json()["invalid"] == []
+    told = json.loads((run / "run.json").read_text())
+    told["units"]["day"]["audit"] = {**(told["units"]["day"]["audit"] or {}), "invalid": ["the loop was late"]}
+    (run / "run.json").write_text(json.dumps(told))
+    assert open_unit(run, "day").as_json()["invalid"] == ["the loop was late"]
+
+
 def test_a_run_that_goes_on_has_missed_nothing_that_is_not_over(made: Path, tmp_path: Path) -> None:
     run = Path(shutil.copytree(made / "run", tmp_path / "run"))
     whole = open_unit(run, "day").as_json()

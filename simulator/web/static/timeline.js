@@ -75,7 +75,8 @@ function refill(notes = null) {
   put(byId("name"), el("a", { href: "/" }, "Runs"), " / ", text(first.name, { limit: 60 }), " / ", text(first.unit, { limit: 60 }));
   if (notes !== null) state.notes = notes;
   const lines = [...state.notes, ...new Set(session.runs.flatMap((run) => run.data.notes)), ...session.runs.flatMap(standing)];
-  put(byId("notes"), lines.map((line) => el("p", { class: "notice" }, text(line))));
+  const invalid = session.runs.flatMap((run) => (run.data.invalid ?? []).map((why) => `⚠ ${run.letter} is INVALID, so its figures say nothing of the agent: ${why}`));
+  put(byId("notes"), invalid.map((line) => el("p", { class: "failed" }, text(line))), lines.map((line) => el("p", { class: "notice" }, text(line))));
   put(byId("panel-run"), session.runs.map((run, i) => el("option", { value: i, selected: i === state.chosen }, `${run.letter} ${plain(run.name)} (${plain(run.data.name)})`)));
   drawing.arrange(session, byId("lanes").clientWidth < 560 * textScale());
   put(byId("labels"), drawing.lanes.filter((lane) => lane.label).map((lane) => el("div", { class: lane.first ? "run" : null, style: { top: `${lane.y / 16}rem`, height: `${lane.height / 16}rem` } },
@@ -105,6 +106,7 @@ function figures() {
   const run = session.runs[state.chosen], data = run.data;
   const said = Object.entries(data.figures).map(([name, value]) => [SHOWN[name] ?? name, name.startsWith("scheduled") ? brief(value) : fixed(value, name.endsWith("hour") ? 1 : 2)]);
   const dropped = data.decisions.dropped.reduce((a, b) => a + b, 0), failed = data.failed.errors + data.failed.unparsed;
+  if (data.invalid?.length) said.unshift(["figures", el("span", { class: "bad" }, "▲ INVALID")]);
   if (data.status === "running" && !data.complete) said.push(["figures", "provisional"]);
   said.push(["needs", session.truth.known ? count(session.truth.needs.length) : "–"], ["offers", count(data.offers.length)], ["errors", failed ? el("span", { class: "bad" }, `▲ ${count(failed)}`) : "0"]);
   if (data.answers) said.push(["answers", count(data.answers.length)]);
@@ -162,7 +164,7 @@ function listed() {
   for (const offer of run.data.offers) if (offer.mark !== "held_back") said.push([offer.captured_s, offer.mark, `offer ${offer.id}`, offer.class ?? "not classified", `${offer.intention} ${offer.text}`]);
   for (const moment of run.data.moments) said.push([moment.t_s, moment.class, `moment ${moment.id}`, moment.class, moment.title]);
   for (const row of run.failures) said.push([run.captured_s[row], "failed", `decision ${run.data.decisions.seq[row]}`, run.data.decisions.kinds[run.data.decisions.kind[row]], run.data.failed.said[run.data.decisions.seq[row]] ?? ""]);
-  for (const one of run.data.answers ?? []) said.push([one.t_s, one.said, `answer to ${one.seq}`, one.said, `${MARKS[one.said].says.replace("answered: ", "")}${one.by ? `, by ${one.by}` : ""}${one.dated ? "" : "; when is not known"}`]);
+  for (const one of run.data.answers ?? []) said.push([one.t_s, one.said, `answer to ${one.seq}`, one.said, `${MARKS[one.said].says.replace("answered: ", "")}${one.by ? `, by ${one.by}` : ""}${!one.dated ? "; when is not known" : one.said_s > one.t_s ? `; said at ${clock(one.said_s)}, after the end` : ""}`]);
   said.sort((a, b) => a[0] - b[0]);
   const held = run.data.offers.filter((offer) => offer.mark === "held_back").length;
   const rows = said.slice(0, ROWS).map(([t, mark, what, verdict, words]) => el("tr", {},

@@ -87,6 +87,10 @@ export class Session {
     this.period = first.period_s || 1;
     const last = this.recording?.t_s.at(-1) ?? 0;
     this.end = Math.max(first.end_s, first.played_s, last + (this.recording ? this.period : 0), this.period);
+    for (const answer of runs.flatMap((run) => run.data.answers ?? [])) {  // said while a live page still took answers: at the right edge
+      answer.said_s ??= answer.t_s;
+      answer.t_s = Math.min(answer.said_s, this.end);
+    }
     this.truth = first.truth;
     // Without a recording the snapshots that decisions saw are all that is known of them.
     this.times = this.recording ? this.recording.t_s : [...new Set(runs.flatMap((run) => Array.from(run.captures)))].sort((a, b) => a - b);

@@ -99,7 +99,7 @@ export class Panel {
         el("p", {}, text(whole?.text ?? offer.text, { limit: 400 })),
         why ? el("p", {}, text(why.why.join(" "), { limit: 1200 })) : "",
         (this.run.data.answers ?? []).filter((one) => one.seq === at.seq && (one.intention === null || one.intention === offer.intention)).map((one) =>
-          el("p", {}, swatch(one.said), ` ${MARKS[one.said].says}`, one.by ? [", by ", text(one.by, { limit: 60 })] : "", one.dated ? `, at ${clock(one.t_s, 1)}` : "")));
+          el("p", {}, swatch(one.said), ` ${MARKS[one.said].says}`, one.by ? [", by ", text(one.by, { limit: 60 })] : "", one.dated ? `, at ${clock(one.said_s, 1)}${one.said_s > one.t_s ? ", after the end" : ""}` : "")));
     }
     const moment = this.run.data.moments.find((m) => m.seq === at.seq);
     if (moment) parts.push(...this.scored(moment, moment.class));
