@@ -10,8 +10,11 @@ from typing import Any, Literal, Protocol
 
 __all__ = ["Cell", "Done", "Engine", "Kind", "Needs", "Stop", "Task"]
 
-Kind = Literal["done", "erred", "bad_input", "interrupted", "lost"]
+Kind = Literal["done", "erred", "bad_input", "interrupted", "lost", "no_room"]
+"""How a task ends; ``no_room``, a full disk, ends the sweep with it."""
 _ID_DIGITS = 10
+_NAME_BYTES = 100
+"""File systems count bytes: a folder's name has 255, and an id, a seed and more come behind this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,8 @@ class Cell:
     def name(self) -> str:
         """The values that vary, readable and fit for a folder's name."""
         said = "_".join(value for axis, value in self.values if axis in self.varying)
-        return "".join(c if c.isalnum() or c in "-_.=" else "-" for c in said)[:100].strip("-.") or "only"
+        fit = "".join(c if c.isalnum() or c in "-_.=" else "-" for c in said).encode("utf-8")[:_NAME_BYTES]
+        return fit.decode("utf-8", "ignore").strip("-.") or "only"
 
     def value(self, axis: str) -> str | None:
         """Its value of an axis; None where the study has no such axis."""

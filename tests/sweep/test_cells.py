@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.core.errors import InputError
+from simulator.core.errors import InputError, UsageError
 from simulator.endpoint.types import ModelChoice
 from simulator.sweep.cells import Grid, grid
 from simulator.sweep.study import parse
+from simulator.sweep.types import Cell
 
 WHERE = Path("study.yaml")
 
@@ -148,3 +150,30 @@ def test_a_cell_has_the_same_id_in_whatever_order_the_values_stand(memories: lis
 def test_a_cell_of_another_rule_has_another_id() -> None:
     one, other = (made(axes={"window": [w]}).cells[0].id for w in ("10s", "11s"))
     assert one != other
+
+
+def test_a_cells_name_fits_a_file_system_in_any_script() -> None:
+    cell = Cell((("memory", "漢" * 100),), {}, "d", ("memory",))
+    assert cell.name == "漢" * 33  # of 3 bytes each
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "want"),
+    [
+        ("name", 5, "model of a model: a text is wanted, not '5'"),
+        ("name", {"a": "b"}, "model of a model: a text is wanted"),
+        ("base_url", [1], "base_url of a model: a text is wanted"),
+        ("seed", "x", "seed of a model: a whole number is wanted, not 'x'"),
+        ("concurrency", True, "concurrency of a model: a whole number is wanted"),
+        ("temperature", "x", "temperature of a model: a number is wanted"),
+        ("extra_body", 3, "extra_body of a model: a mapping is wanted"),
+    ],
+)
+def test_a_field_of_a_model_of_another_kind_is_told(field: str, value: Any, want: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(want)):
+        made(axes={"agent": "zero-shot", "model": [{field: value}]})
+
+
+def test_a_speed_of_very_many_digits_is_told() -> None:
+    with pytest.raises(UsageError, match="speed: a whole number is wanted"):
+        made(axes={"clock": "elastic", "speed": ["9" * 5000]})
