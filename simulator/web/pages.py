@@ -16,6 +16,7 @@ from typing import Any
 from aiohttp import web
 
 from simulator.core.errors import UsageError
+from simulator.runs.stored import stored
 from simulator.web.place import Place
 
 __all__ = ["PAGES", "STATIC", "answer", "answered", "html", "number", "posted", "routes"]
@@ -85,7 +86,13 @@ def answer(data: Any, status: int = 200) -> web.Response:
 
 async def answered(make: Callable[..., Any], *args: Any, **how: Any) -> web.Response:
     """``answer`` with what a function makes; both happen in a thread, so that other pages and a run get on."""
-    return await asyncio.to_thread(lambda: answer(make(*args, **how)))
+
+    def both() -> web.Response:
+        made = make(*args, **how)
+        with stored("what is shown here"):  # 1e999 in a file is read as a number, and is none
+            return answer(made)
+
+    return await asyncio.to_thread(both)
 
 
 def _text(data: Any, deep: int) -> str:

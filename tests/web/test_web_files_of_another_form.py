@@ -17,6 +17,7 @@ from simulator.runs.stored import stored
 from simulator.session import truth as truths
 from simulator.web import timeline
 from simulator.web.index_data import Index
+from simulator.web.pages import answered
 from simulator.web.place import Place, id_of
 from tests.replays import play, record
 
@@ -164,3 +165,8 @@ def test_the_border_says_which_files_and_lets_refusals_through() -> None:
         json.loads("{}")["a"]
     with pytest.raises(UsageError, match=r"^no such metric$"), stored("that run"):
         raise UsageError("no such metric")
+
+
+async def test_a_number_that_is_none_is_not_answered_with() -> None:
+    with pytest.raises(InputError, match="not of the form"):
+        await answered(lambda: {"user": float("inf")})
