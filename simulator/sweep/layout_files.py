@@ -12,7 +12,7 @@ from simulator.figures.beside import Column, draw_beside
 from simulator.sweep.latex import escaped
 from simulator.sweep.layouts import METRIC, Entry, Line, Table
 from simulator.sweep.papers import NAME
-from simulator.sweep.tables import LIKE
+from simulator.sweep.tables import LIKE, unobeyed
 
 __all__ = ["csv_of", "draw", "latex", "markdown"]
 
@@ -87,12 +87,13 @@ def csv_of(table: Table) -> str:
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n")
     ends = [name for column in table.columns for name in (column, f"{column} low", f"{column} high")]
-    write.writerow([*table.head, *ends, "sessions", "erred or missing units", "from", "source"])
+    write.writerow([*map(unobeyed, [*table.head, *ends]), "sessions", "erred or missing units", "from", "source"])
     for line in table.lines:
         cells = [text for entry in line.entries for text in _csv_cells(entry)]
         there = NAME if line.source else "here"
         erred = "" if line.source else line.erred
-        write.writerow([*line.head, *cells, "" if line.n is None else line.n, erred, there, line.source])
+        head, source = map(unobeyed, line.head), unobeyed(line.source)
+        write.writerow([*head, *cells, "" if line.n is None else line.n, erred, there, source])
     return out.getvalue()
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["csv_of", "effects_csv", "headline", "legend", "markdown", "number", "varying"]
+__all__ = ["csv_of", "effects_csv", "headline", "legend", "markdown", "number", "unobeyed", "varying"]
 
 Told = Mapping[str, Any]
 LIKE = "†"
+NOTHING = "-"
+"""The value of an axis that says nothing to a cell."""
 NONE = "–"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _ABREAST, _P95 = 5, "scheduled_latency@p95"
 _OF_EFFECTS = ("data", "axis", "value", "against", "metric", "first", "second", "gain", "low", "high", "p", "adjusted",
                "n", "n_cells", "reason")  # fmt: skip
@@ -94,7 +99,19 @@ def _csv(rows: Sequence[Sequence[Any]]) -> str:
 def _plain(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, str):
+        return unobeyed(value)
     return repr(value) if isinstance(value, float) else "" if value is None else value
+
+
+def unobeyed(text: str) -> str:
+    """A text of a CSV that no spreadsheet takes for a formula: an apostrophe goes before what begins like one.
+
+    >>> unobeyed("=cmd()"), unobeyed("-"), unobeyed("-0.5"), unobeyed("rag")
+    ("'=cmd()", '-', '-0.5', 'rag')
+    """
+    is_plain = not text.startswith(_FORMULA) or text == NOTHING or _NUMBER.fullmatch(text)
+    return text if is_plain else f"'{text}"
 
 
 def known(summary: Told) -> list[Told]:

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.sweep import latex, tables
+from simulator.sweep.gates import parse
 from simulator.sweep.summary import summarise
 from tests.sweep.handmade import Made, sessions, varied
 
@@ -133,7 +134,7 @@ def test_a_figure_in_latex(given_: dict[str, Any], shown: str) -> None:
 
 def test_csv_holds_every_figure_of_every_cell(folder: Path, summary: dict[str, Any]) -> None:
     rows = list(csv.DictReader(io.StringIO((folder / "summary.csv").read_text())))
-    assert [row["memory"] for row in rows] == [cell["values"]["memory"] for cell in summary["cells"]]
+    assert [row["memory"] for row in rows] == [tables.unobeyed(cell["values"]["memory"]) for cell in summary["cells"]]
     for row, cell in zip(rows, summary["cells"], strict=True):
         assert row["errors"] == str(cell["counts"]["error"])
         for name, told in cell["metrics"].items():
@@ -180,3 +181,38 @@ def test_money_and_tokens_have_columns_in_latex_where_they_are_known(summary: di
     assert "p95 (ms) & tokens & cost & $n$" in said
     assert r"& \textendash{} & \textendash{} & 7 &" in said
     assert "& 7 & 0.125 & 7 &" in said
+
+
+def test_no_spreadsheet_takes_a_value_for_a_formula(tmp_path: Path) -> None:
+    values = ["=cmd()", "+1+1", "-2+3", "@SUM(A1)", "-", "-0.5"]
+    made = Made(tmp_path, {"memory": values})
+    for nth, value in enumerate(values):
+        made.cell({"memory": value}, sessions(2))
+        made.cells[-1]["name"] = f"c{nth}"
+    summarise(made.write(metrics=["F1_rt"]))
+    rows = csv.DictReader((tmp_path / "summary.csv").read_text().splitlines())
+    assert [row["memory"] for row in rows] == ["'=cmd()", "'+1+1", "'-2+3", "'@SUM(A1)", "-", "-0.5"]
+    for name in ("summary.csv", "effects.csv"):
+        cells = [cell for row in csv.reader((tmp_path / name).read_text().splitlines()) for cell in row]
+        assert not any(cell.startswith(("=", "+", "@")) for cell in cells), name
+
+
+def test_cells_of_one_name_are_told_apart_by_their_ids(tmp_path: Path) -> None:
+    made = Made(tmp_path, {"memory": ["a/b", "a, b", "c"]})
+    for value in ("a/b", "a, b", "c"):
+        made.cell({"memory": value}, sessions(2))
+    for cell in made.cells[:2]:
+        cell["name"] = "a-b"  # as a study's plan calls both
+    summed = summarise(made.write(metrics=["F1_rt"]), [parse("F1_rt<2")])
+    ids = [cell["id"] for cell in summed.summary["cells"]]
+    assert [failure.cell for failure in summed.failed] == [f"a-b-{ids[0]}", f"a-b-{ids[1]}", "c"]
+
+
+def test_a_metric_named_twice_is_one(tmp_path: Path) -> None:
+    made = Made(tmp_path, {"memory": ["none", "rag"]})
+    made.cell({"memory": "none"}, varied(sessions(6), hits=[0, 1, 1, 1, 2, 0]))
+    made.cell({"memory": "rag"}, varied(sessions(6), hits=[2, 3, 3, 2, 3, 3]))
+    summary = summarise(made.write(metrics=["F1_rt", "F1_rt"])).summary
+    assert [m["name"] for m in summary["metrics"]] == ["F1_rt"]
+    (effect,) = summary["effects"]
+    assert effect["adjusted"] == effect["p"]
