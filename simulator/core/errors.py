@@ -24,6 +24,7 @@ __all__ = [
     "InputError",
     "JournalMiss",
     "LostError",
+    "NoRoom",
     "ProactError",
     "TimeError",
     "UsageError",
@@ -73,6 +74,10 @@ class InputError(UsageError):
         said = "" if value is None else f"{quote(value)}: "
         super().__init__(f"{': '.join(parts)}: {said}{want}")
         self.where, self.field, self.value, self.want = str(where), field, value, want
+
+
+class NoRoom(UsageError):
+    """The disk is full: what else would be written there fails as well."""
 
 
 class TimeError(ProactError):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from simulator.core.errors import InputError, UsageError
+from simulator.core.errors import InputError, NoRoom
 
 __all__ = ["FAULTS", "kind_of", "told", "writing"]
 
@@ -40,14 +40,14 @@ def writing(out: Path) -> Iterator[None]:
     """Say of a disk that is full where that is; else whoever reads meanwhile would blame the file that is read.
 
     Raises:
-        UsageError: there is no room left.
+        NoRoom: there is none left.
     """
     try:
         yield
     except (OSError, sqlite3.Error) as error:
         if not _is_full(error):
             raise
-        raise UsageError(f"{out}: there is no room left on the disk for what is to be written there") from None
+        raise NoRoom(f"{out}: there is no room left on the disk for what is to be written there") from None
 
 
 def _is_full(error: Exception) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 
 from simulator.core.errors import CassetteMiss, Exit, InputError, JournalMiss, ProactError, UsageError, nearest, quote
+from simulator.core.faults import writing
 from simulator.core.operators import operators
 from simulator.core.types import SECOND
 from simulator.endpoint.holding import recording
@@ -223,7 +224,8 @@ async def attempt(plan: UnitPlan, where: Path, interrupt: Interrupt,
                   watch: Callable[[Engine], None] | None = None) -> UnitResult:  # fmt: skip
     """Play a unit; one whose recording or journal is at fault does not end the others."""
     try:
-        return await play_unit(plan, where, interrupt, watch)
+        with writing(where):
+            return await play_unit(plan, where, interrupt, watch)
     except (InputError, JournalMiss) as error:
         return UnitResult(plan.key, error=str(error), bad_input=True)
     except CassetteMiss as error:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
-from simulator.core.errors import ProactError, UsageError, nearest, quote
+from simulator.core.errors import NoRoom, ProactError, UsageError, nearest, quote
+from simulator.core.faults import writing
 from simulator.core.operators import operators
 from simulator.sweep.scheduling import Schedule
 from simulator.sweep.types import Cell, Done, Engine, Stop, Task
@@ -62,14 +66,39 @@ def function(name: str) -> Play:
 
 
 def played(play: Play, task: Task) -> Done:
-    """How a task ended; a fault of ours in one does not cost the others."""
+    """How a task ended; a fault of ours in one does not cost the others, and the next begins where this one did."""
     try:
-        return play(task)
+        with writing(task.sweep), _here():
+            return play(task)
+    except NoRoom as error:
+        return Done(task.run, task.key, str(error), "no_room")
     except ProactError as error:
         return Done(task.run, task.key, str(error), "erred")
     except Exception as error:  # noqa: BLE001 - told with its traceback, and counted
         operators().error("a task failed by a fault of proact's own", run=task.run, unit=task.key, exc_info=error)
         return Done(task.run, task.key, f"a fault of proact's own: {type(error).__name__}", "erred")
+
+
+@contextmanager
+def _here() -> Iterator[None]:
+    """Relative paths mean the same afterwards, wherever an agent has gone."""
+    try:
+        here = Path.cwd()
+    except OSError:  # the folder is gone: then nothing relative is found, now or later
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.chdir(here)
+
+
+def _ensure_room(result: Done) -> Done:
+    """A full disk ends the sweep: all that follows would fail there as well."""
+    if result.kind == "no_room":
+        raise NoRoom(result.error)
+    return result
 
 
 class Inline:
@@ -87,7 +116,7 @@ class Inline:
         while not (stop.draining or stop.now) and (task := schedule.next()) is not None:
             result = played(play, task)
             schedule.ended(task)
-            done(result)
+            done(_ensure_room(result))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +178,7 @@ def _note(ended: Ended, schedule: Schedule, running: dict[tuple[str, str], Task]
     del running[task.run, task.key]
     if ended.result is not None:
         schedule.ended(task)
-        done(ended.result)
+        done(_ensure_room(ended.result))
     elif not schedule.lost(task, blameless=not ended.begun):
         said = "its worker was killed, twice: is there memory enough?"
         done(Done(task.run, task.key, said, "lost"))

@@ -11,6 +11,7 @@ from typing import Any
 
 from scorers.base import catalogue
 from simulator.core.errors import Exit, InputError, UsageError, likely, nearest, quote
+from simulator.core.faults import writing
 from simulator.endpoint.types import ModelChoice
 from simulator.runs.folder import digest, proact_version
 from simulator.session.scenario import SUFFIXES
@@ -228,7 +229,8 @@ def sweep(what: str | Path, asked: Asked | None = None, *, engine: Engine | str 
         if stop.draining or stop.now or ended["interrupted"]:
             write_plan(study.folder, _told(study, plan, "interrupted"))
             return Swept(study.folder, plan, ended, None, code=Exit.INTERRUPTED)
-        return _concluded(study, plan, asked, watcher, ended)
+        with writing(study.folder):
+            return _concluded(study, plan, asked, watcher, ended)
     finally:
         lock.release()
 

@@ -18,7 +18,7 @@ from typing import Any
 import anyio
 
 from simulator.core.durations import duration
-from simulator.core.errors import InputError, ProactError
+from simulator.core.errors import InputError, NoRoom, ProactError
 from simulator.endpoint.holding import recording
 from simulator.play.assemble import Choice, checked, latency_of, unit_of
 from simulator.play.kept import FILE as SCORES
@@ -175,6 +175,9 @@ def _play(task: Task) -> tuple[str, str | None, Mapping[str, int]]:
         header, durable = plan.header(), not plan.settings.reproducible
         if is_private(plan):
             hide(task.sweep)
+    except NoRoom:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
     except InputError as error:
         result = UnitResult(task.key, error=str(error), bad_input=True)
     except ProactError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import errno
 import os
 import signal
 import subprocess
@@ -45,6 +46,12 @@ def play(task: Task) -> Done:
         raise ValueError(argument)
     elif what == "refuse":
         raise UsageError(argument)
+    elif what == "full":
+        raise OSError(errno.ENOSPC, "No space left on device")
+    elif what == "wander":
+        os.chdir("/")
+    elif what == "where":
+        return Done(task.run, task.key, os.getcwd())
     elif what == "print":
         print(argument)  # noqa: T201
         sys.stdout.flush()
@@ -55,16 +62,16 @@ def play(task: Task) -> Done:
         child = subprocess.Popen(["sleep", "60"])
         (task.sweep / "child").write_text(str(child.pid))
         rest(60_000 * MS)
-    elif what == "fork" and (child := os.fork()) == 0:
+    elif what == "fork" and (forked := os.fork()) == 0:
         if argument == "return":
             return Done(task.run, task.key, "of the child")
         rest(60_000 * MS)
     elif what == "fork":
-        (task.sweep / "child").write_text(str(child))
-    elif what == "hold" and (child := ctypes.PyDLL(None).fork()) == 0:  # as C does it: Python is not told
+        (task.sweep / "child").write_text(str(forked))
+    elif what == "hold" and (forked := ctypes.PyDLL(None).fork()) == 0:  # as C does it: Python is not told
         ctypes.PyDLL(None).sleep(60)
     elif what == "hold":
-        (task.sweep / "child").write_text(str(child))
+        (task.sweep / "child").write_text(str(forked))
     if argument == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     with file.open("a") as log:

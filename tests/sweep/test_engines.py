@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.core.errors import ProactError, UsageError
+from simulator.core.errors import NoRoom, ProactError, UsageError
 from simulator.core.types import MS
 from simulator.sweep.engines import Inline, engine_of
 from simulator.sweep.processes import Processes
@@ -55,6 +55,20 @@ def test_a_fault_in_one_task_is_told_and_the_others_go_on(
         "c": ("done", None),
     }
     assert "a task failed by a fault of proact's own" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("engine", [Inline(PLAY), Processes(1, PLAY)], ids=["inline", "processes"])
+def test_a_full_disk_ends_it_at_once_with_the_place(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(NoRoom, match="there is no room left on the disk") as caught:
+        run(engine, tasks(tmp_path, "a", "b:full", *(f"t{i}:rest:20" for i in range(5))))
+    assert str(tmp_path) in str(caught.value)
+    assert not (tmp_path / "t4").exists()
+
+
+@pytest.mark.parametrize("engine", [Inline(PLAY), Processes(1, PLAY)], ids=["inline", "processes"])
+def test_an_agent_that_goes_elsewhere_does_not_take_the_next_task_along(engine: Engine, tmp_path: Path) -> None:
+    ended = run(engine, tasks(tmp_path, "a:wander", "b:where"))
+    assert ended[1].error == os.getcwd()
 
 
 @pytest.mark.parametrize("engine", [Inline(PLAY), Processes(2, PLAY)], ids=["inline", "processes"])

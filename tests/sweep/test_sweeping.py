@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from scorers.base import scorers
-from simulator.core.errors import Exit, InputError, UsageError
+from simulator.core.errors import Exit, InputError, NoRoom, UsageError
 from simulator.play.comparing import compare
 from simulator.play.kept import read_scores
 from simulator.play.player import run
 from simulator.play.scoring import score_folder
 from simulator.sweep.place import locked, read_plan
-from tests.sweep.small import LATENCY, session, summaries, swept, world, write
+from simulator.sweep.sweeping import Asked, sweep
+from tests.sweep.small import LATENCY, Watch, session, summaries, swept, world, write
 
 AGENT = '''"""An agent in a file of its own: its code is a part of what a unit is made of."""
 
@@ -193,6 +194,20 @@ def _damage(database: Path) -> None:
     with sqlite3.connect(database) as link:
         link.execute("update screenshots set app_name = x'00ff' where tick = 21")
     link.close()
+
+
+def test_a_full_disk_ends_the_sweep_with_one_sentence(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def play_unit(*given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("simulator.play.player.play_unit", play_unit)
+    watch = Watch()
+    with pytest.raises(NoRoom, match="there is no room left on the disk"):
+        sweep(file, Asked(out=tmp_path / "out"), engine="inline", watcher=watch)
+    assert not watch.ended
+    assert not list((tmp_path / "out").glob("runs/*/units/*"))
 
 
 def test_a_cell_that_cannot_be_played_is_refused_before_anything_is(tmp_path: Path) -> None:
