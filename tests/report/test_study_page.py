@@ -5,11 +5,14 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from simulator.cli import _call
+from simulator.core.errors import InputError
 from simulator.report.study_page import make_study
+from simulator.session.ignored import hide
 
 _FILE = Path(__file__).resolve().parents[1] / "web" / "test_web_ablation_data.py"
 _SPEC = importlib.util.spec_from_file_location("study_summaries", _FILE)
@@ -48,3 +51,23 @@ def test_a_study_that_is_not_summed_up_yet_says_so(sweep: Path, capsys: pytest.C
     (sweep / "summary.json").unlink()
     assert _call(["report", str(sweep)]) == 2
     assert "has not been summed up yet" in capsys.readouterr().err
+
+
+def test_a_summary_of_another_form_is_a_sentence(sweep: Path) -> None:
+    whole = json.loads((sweep / "summary.json").read_text(encoding="utf-8"))
+    said = 0
+    for field in whole:
+        wrong: list[Any] = [None, 3, "x", [1], [{}], {"a": None}, [[]], "\ud800", 10**400]
+        for value in wrong:
+            (sweep / "summary.json").write_text(json.dumps({**whole, field: value}), encoding="utf-8")
+            try:
+                make_study(sweep)
+            except InputError as error:
+                said += "summary.json" in str(error)
+    assert said > 20
+
+
+def test_the_report_of_a_study_that_is_kept_out_of_git_is_too(sweep: Path) -> None:
+    assert not make_study(sweep).private
+    hide(sweep)
+    assert make_study(sweep).private
