@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -40,6 +41,7 @@ __all__ = ["Options", "list_presets", "play_study", "tell_plan"]
 
 _TOLD_ERRORS = 5
 _BEAT_NS = 30 * 10**9
+_LOOK_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +181,18 @@ def play_study(options: Options) -> int:
     if options.parquet:
         ensure_installed()  # not after hours of playing
     engine = engine_of(options.engine, options.n_workers, ray_address=options.ray_address, ship=options.ship)
-    with _Teller(voice) as watcher, listening(partial(_asked_to_end, stop, options.engine), voice.tell):
-        swept = sweep(options.what, asked, engine=engine, workers=options.n_workers, watcher=watcher, stop=stop)
+    again = shlex.join(["proact", *sys.argv[1:]])
+    try:
+        with (
+            _Teller(voice, stop) as watcher,
+            listening(partial(_asked_to_end, stop, options.engine, lambda: watcher.is_playing), voice.tell),
+        ):
+            swept = sweep(options.what, asked, engine=engine, workers=options.n_workers, watcher=watcher, stop=stop)
+    except KeyboardInterrupt:  # before anything was played, or after all was
+        voice.record("interrupted", sweep=None if watcher.folder is None else str(watcher.folder), units={})
+        voice.tell(f"interrupted; what was there is kept. To go on: {again}")
+        return Exit.INTERRUPTED
     if swept.summary is None:
-        again = shlex.join(["proact", *sys.argv[1:]])
         voice.record("interrupted", sweep=str(swept.folder), units=dict(sorted(swept.ended.items())))
         voice.tell(f"interrupted; finished units are kept, those that ran start anew. To go on: {again}")
         return swept.code
@@ -190,8 +200,13 @@ def play_study(options: Options) -> int:
     return swept.code
 
 
-def _asked_to_end(stop: Stop, engine: str) -> str:
-    """The first Ctrl-C lets units in flight end, the second stops."""
+def _asked_to_end(stop: Stop, engine: str, is_playing: Callable[[], bool] = lambda: True) -> str:
+    """The first Ctrl-C lets units in flight end, the second stops; where none is in flight the first one stops."""
+    if not is_playing():
+        if stop.now:  # it is ending, and takes along what it had started
+            return "stopping"
+        stop.draining = stop.now = True
+        raise KeyboardInterrupt
     if stop.draining and (stop.now or engine == "inline"):
         stop.now = True
         raise KeyboardInterrupt
@@ -205,8 +220,12 @@ def _asked_to_end(stop: Stop, engine: str) -> str:
 class _Teller(Watcher):
     """Tells people and machines how a sweep goes on."""
 
-    def __init__(self, voice: Voice) -> None:
-        self._voice = voice
+    def __init__(self, voice: Voice, stop: Stop) -> None:
+        self.is_playing = False
+        self.folder: Path | None = None
+        self._voice, self._stop = voice, stop
+        self._is_over = threading.Event()
+        self._beats = threading.Thread(target=self._watch, name="proact-beat", daemon=True)
         self._bar: Progress | None = None
         self._ended: Counter[str] = Counter()
         self._errors: Counter[str] = Counter()
@@ -219,6 +238,9 @@ class _Teller(Watcher):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._is_over.set()
+        if self._beats.is_alive():
+            self._beats.join()
         if self._bar is not None:
             self._bar.stop()
 
@@ -250,6 +272,8 @@ class _Teller(Watcher):
         self._bar = _bar(self._voice.progress)
         self._bar.add_task("units", total=self._n_units, completed=self._n_there, said="")
         self._bar.start()
+        self.folder, self.is_playing = study.folder, True
+        self._beats.start()
 
     def done(self, done: Done) -> None:
         if not done.key:
@@ -264,17 +288,33 @@ class _Teller(Watcher):
                 self._voice.tell(f"{done.run} {done.key}: {done.error}", "red")
         self._show()
 
+    def _watch(self) -> None:
+        """Show now and then what goes on, also where nothing ends any more."""
+        while not self._is_over.wait(_LOOK_S):
+            if self.is_playing:
+                self._show()
+
     def _show(self) -> None:
-        n = self._n_there + sum(self._ended.values())
-        failed = sum(count for kind, count in self._ended.items() if kind != "done")
-        said = f"{counted(failed, 'unit')} failed" if failed else ""
+        ended = dict(self._ended)  # a copy: two threads come here
+        n = self._n_there + sum(ended.values())
+        failed = sum(count for kind, count in ended.items() if kind != "done")
+        said = ", ".join(filter(None, (f"{counted(failed, 'unit')} failed" if failed else "", self._slowest())))
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=n, said=said)
         if not self._voice.progress.is_terminal and real_ns() - self._told_ns > _BEAT_NS:
             self._told_ns = real_ns()
             self._voice.tell(f"{n} of {self._n_units} units" + (f", {said}" if said else ""))
 
+    def _slowest(self) -> str:
+        """The unit that has run longest, where that is long: it may hang."""
+        begun_ns, (run, key) = min(((at, task) for task, at in list(self._stop.running.items())), default=(0, ("", "")))
+        took_s = (real_ns() - begun_ns) // 10**9
+        return f"{run} {key} has run for {took_s} s" if run and took_s * 10**9 >= _BEAT_NS else ""
+
     def summarising(self) -> None:
+        self.is_playing = False
+        if self._stop.draining:  # asked for when all had been played
+            raise KeyboardInterrupt
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], said="summarising")
 

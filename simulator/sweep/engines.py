@@ -15,6 +15,7 @@ from simulator.core.faults import writing
 from simulator.core.operators import operators
 from simulator.sweep.scheduling import Schedule
 from simulator.sweep.types import Cell, Done, Engine, Stop, Task
+from simulator.timing.clock import real_ns
 
 __all__ = ["ENGINES", "PLAY", "Ended", "Inline", "Play", "Pool", "drive", "engine_of", "function", "played"]
 
@@ -114,7 +115,11 @@ class Inline:
         """See ``Engine``. A task that runs ends before either Ctrl-C is looked at, unless its handler raises."""
         play, schedule = function(self._play), Schedule(tasks)
         while not (stop.draining or stop.now) and (task := schedule.next()) is not None:
-            result = played(play, task)
+            stop.running[task.run, task.key] = real_ns()
+            try:
+                result = played(play, task)
+            finally:
+                del stop.running[task.run, task.key]
             schedule.ended(task)
             done(_ensure_room(result))
 
@@ -160,6 +165,7 @@ def drive(pool: Pool, tasks: Iterable[Task | None], done: Callable[[Done], None]
         while not stop.now:
             while not (stop.draining or stop.now) and pool.has_room() and (task := schedule.next()) is not None:
                 running[task.run, task.key] = task
+                stop.running[task.run, task.key] = real_ns()
                 pool.give(task)
             if not running:
                 is_whole = True
@@ -167,6 +173,7 @@ def drive(pool: Pool, tasks: Iterable[Task | None], done: Callable[[Done], None]
             for ended in pool.wait():
                 _note(ended, schedule, running, done, stop)
     finally:
+        stop.running.clear()
         pool.close(now=not is_whole)
     for task in running.values():
         done(Done(task.run, task.key, "stopped before its end", "interrupted"))
@@ -176,6 +183,7 @@ def _note(ended: Ended, schedule: Schedule, running: dict[tuple[str, str], Task]
           stop: Stop) -> None:  # fmt: skip
     task = ended.task
     del running[task.run, task.key]
+    stop.running.pop((task.run, task.key), None)
     if ended.result is not None:
         schedule.ended(task)
         done(_ensure_room(ended.result))

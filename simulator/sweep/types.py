@@ -112,10 +112,15 @@ class Done:
 
 @dataclass(slots=True)
 class Stop:
-    """What Ctrl-C asks for: the first lets tasks in flight end (``draining``), the second stops (``now``)."""
+    """What Ctrl-C asks for: the first lets tasks in flight end (``draining``), the second stops (``now``).
+
+    ``running`` is for who has to decide: by run and key the tasks that run, and when they began, ns of the machine's
+    clock; an engine keeps it.
+    """
 
     draining: bool = False
     now: bool = False
+    running: dict[tuple[str, str], int] = field(default_factory=dict)
 
 
 class Engine(Protocol):

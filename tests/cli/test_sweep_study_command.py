@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 
-from simulator.cli import app
+from simulator.cli import app, sweep_study
+from simulator.cli.speak import Voice
 from simulator.cli.sweep_study import _asked_to_end
 from simulator.core.errors import Exit, UsageError
+from simulator.core.types import MS, SECOND
 from simulator.sweep.named import names
 from simulator.sweep.types import Stop
+from simulator.timing.clock import real_ns, rest
 from tests.sweep.small import LATENCY, session, world, write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,6 +156,47 @@ def test_the_first_interrupt_drains_and_the_second_stops() -> None:
     inline = Stop(draining=True)
     with pytest.raises(KeyboardInterrupt):
         _asked_to_end(inline, "inline")
+
+
+def test_an_interrupt_stops_at_once_where_no_unit_is_in_flight() -> None:
+    stop = Stop()
+    with pytest.raises(KeyboardInterrupt):
+        _asked_to_end(stop, "processes", lambda: False)
+    assert _asked_to_end(stop, "processes", lambda: False) == "stopping", "what it takes along is not held up"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
+@pytest.mark.parametrize("when", ["plan_of", "summarise"])
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_planning_and_summarising_end_at_the_first_interrupt(
+    when: str, number: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*given: object, **named: object) -> None:
+        signal.raise_signal(signal.Signals[number])
+        raise AssertionError("it was not obeyed")
+
+    monkeypatch.setattr(f"simulator.sweep.sweeping.{when}", interrupted)
+    assert proact("sweep", "study.yaml", "--engine", "inline", "--out", "out", "--json") == Exit.INTERRUPTED
+    out, err = capsys.readouterr()
+    assert json.loads(out.splitlines()[-1])["event"] == "interrupted"
+    assert "To go on: proact" in err
+    assert "waiting" not in err
+    monkeypatch.undo()
+    monkeypatch.chdir(place)
+    assert proact("sweep", "study.yaml", "--engine", "inline", "--out", "out", "--json") == Exit.DONE
+
+
+def test_a_unit_that_hangs_is_named_though_nothing_ends(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sweep_study, "_BEAT_NS", 0)
+    monkeypatch.setattr(sweep_study, "_LOOK_S", 0.01)
+    stop = Stop(running={("a-run", "late"): real_ns(), ("a-run", "hung"): real_ns() - 90 * SECOND})
+    with sweep_study._Teller(Voice(as_json=False), stop) as teller:
+        teller.is_playing = True
+        teller._beats.start()
+        rest(50 * MS)
+    assert "0 of 0 units, a-run hung has run for 90 s" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")

@@ -71,6 +71,22 @@ def test_an_agent_that_goes_elsewhere_does_not_take_the_next_task_along(engine: 
     assert ended[1].error == os.getcwd()
 
 
+def test_an_engine_says_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop, ran = Stop(), list[list[str]]()
+    Processes(2, PLAY).run(
+        tasks(tmp_path, "a", "b:rest:300"), lambda _: ran.append([key for _, key in stop.running]), stop
+    )
+    assert ran == [["b:rest:300"], []]
+
+    def play(one: Task) -> Done:
+        ran.append([key for _, key in stop.running])
+        return Done(one.run, one.key)
+
+    monkeypatch.setattr("tests.sweep.fakeplay.play", play)
+    Inline(PLAY).run(tasks(tmp_path, "c"), lambda _: None, stop)
+    assert (ran[-1], stop.running) == (["c"], {})
+
+
 @pytest.mark.parametrize("engine", [Inline(PLAY), Processes(2, PLAY)], ids=["inline", "processes"])
 def test_more_is_asked_for_when_a_task_has_ended(engine: Engine, tmp_path: Path) -> None:
     ended: list[str] = []
