@@ -35,6 +35,7 @@ class Session:
         end_ns: its length, ``period_ns`` the stream's period.
         n_moments: questions that the scenario itself states for protocol moments.
         n_past: events of its history; of one that is yet to be made, about so many.
+        dataset: hash of the files that it was read from; empty where it is yet to be made.
     """
 
     key: str
@@ -48,6 +49,7 @@ class Session:
     period_ns: int
     n_moments: int
     n_past: int = 0
+    dataset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +174,9 @@ def session_of(play: Play, nth: int) -> Session:
         "truth": play.truth.digest(),
     }
     protocol = play.settings.get("protocol")
+    n_moments, n_past = len(play.truth.moments), len(play.history)
     return Session(play.key, play.where.absolute(), nth, play.source.session, play.user, digest(facts), protocol,
-                   play.truth.end_ns, play.period_ns, len(play.truth.moments), len(play.history))  # fmt: skip
+                   play.truth.end_ns, play.period_ns, n_moments, n_past, play.dataset_hash)  # fmt: skip
 
 
 def _generated(name: str, spec: GenerateSpec, where: Path, out: Path, *, dry: bool, tell: Tell) -> DataSet:

@@ -26,13 +26,17 @@ from simulator.core.lock import FolderLock
 from simulator.play.player import slug
 from simulator.runs.folder import write_json
 from simulator.runs.lock import LOCK
+from simulator.runs.unit import LOG
 
 __all__ = [
-    "FILE", "RUNS", "SCORED", "UNIT", "UNITS", "default_folder", "ensure_ours", "found_as", "is_part", "locked",
+    "FILE", "RUN", "RUNS", "SCORED", "UNIT", "UNITS", "default_folder", "ensure_ours", "found_as", "is_part", "locked",
     "part_of", "read_plan", "rename_runs", "score_mark", "sweep_leftovers", "unit_stands", "write_plan",
 ]  # fmt: skip
 
 FILE, RUNS, UNITS, UNIT, SCORED = "sweep.json", "runs", "units", "unit.json", ".scored"
+RUN = "run.json"
+_OURS = (LOCK, "made-up", "leases", FILE + ".part")
+"""What a sweep that was ended at once may have left before its ``sweep.json``."""
 SCHEMA = 1
 _LARGEST = 1 << 28  # bytes of sweep.json
 _RUN = re.compile(r"-([0-9a-f]{10}-s\d+)\Z")
@@ -53,8 +57,13 @@ def ensure_ours(folder: Path, name: str) -> None:
         before = read_plan(folder)
         if before["name"] != name:
             raise UsageError(f"{folder} holds the study '{before['name']}'; choose another --out for '{name}'")
-    elif folder.exists() and any(p.name not in (LOCK, "made-up", "leases") for p in folder.iterdir()):
+    elif folder.exists() and not _has_runs(folder / RUNS) and any(p.name not in _OURS for p in folder.iterdir()):
         raise UsageError(f"{folder} is not empty and holds no sweep; choose another --out")
+
+
+def _has_runs(runs: Path) -> bool:
+    """Whether a folder holds runs of a sweep and nothing else: of one whose damaged ``sweep.json`` was removed."""
+    return runs.is_dir() and bool(names := os.listdir(runs)) and all(map(_RUN.search, names))
 
 
 def locked(folder: Path) -> FolderLock:
@@ -83,7 +92,8 @@ def read_plan(sweep: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(file, f"cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(file, f"not a sweep file ({error})") from error
+        raise InputError(file, f"damaged: no sweep file ({error}); remove it, and the command that played the sweep "
+                               "writes it anew and finds what was played") from error  # fmt: skip
     if not isinstance(told, dict) or told.get("schema") != SCHEMA or not isinstance(told.get("name"), str):
         raise InputError(file, f"not a sweep file of schema {SCHEMA}")
     return told
@@ -100,8 +110,12 @@ def found_as(runs: Path, wanted: Iterable[str]) -> dict[str, str]:
     """
     if not runs.is_dir():
         return {}
-    there = {match[1]: entry.name for entry in os.scandir(runs) if (match := _RUN.search(entry.name))}
-    return {name: there[match[1]] for name in wanted if (match := _RUN.search(name)) and match[1] in there}
+    names = sorted(os.listdir(runs), reverse=True)  # of several of one cell and seed (copies) the first
+    there, known = {match[1]: name for name in names if (match := _RUN.search(name))}, set(names)
+    return {
+        name: name if name in known else there[match[1]]
+        for name in wanted if (match := _RUN.search(name)) and match[1] in there
+    }  # fmt: skip
 
 
 def rename_runs(runs: Path, wanted: Iterable[str]) -> None:
@@ -136,17 +150,23 @@ def unit_stands(folder: str | Path, inputs: str) -> tuple[str, str]:
         inputs: what it would be made of now.
 
     Returns:
-        ``done``, ``erred``, ``changed`` (it is of other inputs) or ``missing``; the SHA-256 of its log.
+        ``done``, ``erred``, ``changed`` (it is of other inputs, or damaged) or ``missing``; the SHA-256 of its log.
     """
     try:
         with open(f"{folder}/{UNIT}", "rb") as file:
             told = json.loads(file.read())
-        if told["inputs"] != inputs:
-            return "changed", ""
-        return ("done" if told["error"] is None else "erred"), str(told["log_sha256"])
     except FileNotFoundError:
         return "missing", ""
-    except (OSError, ValueError, KeyError, TypeError):  # damaged: it is played again
+    except (OSError, ValueError, RecursionError):
+        return "changed", ""
+    try:
+        if told["inputs"] != inputs:
+            return "changed", ""
+        if told["error"] is not None:
+            return "erred", str(told["log_sha256"])
+        size = os.stat(f"{folder}/{LOG}").st_size  # what is in it is looked at when it is scored
+        return ("done" if told.get("log_size", size) == size else "changed"), str(told["log_sha256"])
+    except (OSError, KeyError, TypeError, AttributeError):  # damaged: it is played again
         return "changed", ""
 
 

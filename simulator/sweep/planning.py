@@ -19,17 +19,19 @@ from simulator.core.errors import InputError, UsageError
 from simulator.core.registry import parse_spec
 from simulator.core.traits import trait
 from simulator.endpoint.types import ModelChoice, shown_url
+from simulator.play.kept import FILE as SCORES
+from simulator.play.kept import own_scores
 from simulator.play.makers import Making
 from simulator.runs.config import check
-from simulator.runs.folder import digest
+from simulator.runs.folder import digest, read_run
 from simulator.runs.unit import UnitPlan
 from simulator.session.play import Play
 from simulator.session.truth import Moment
 from simulator.sweep.axes import maker_of
 from simulator.sweep.data import DataSet, Session
-from simulator.sweep.place import RUNS, SCORED, UNITS, found_as, score_mark, unit_stands
+from simulator.sweep.place import RUN, RUNS, SCORED, UNITS, found_as, score_mark, unit_stands
 from simulator.sweep.types import Cell, Done, Needs, Task
-from simulator.sweep.work import rate_of, unit_plan
+from simulator.sweep.work import code_digest, rate_of, unit_plan
 
 __all__ = ["CellFacts", "Feed", "Plan", "Run", "facts_of", "look", "runs_of"]
 
@@ -47,7 +49,7 @@ class CellFacts:
     """What is known of a cell once it was tried on a session.
 
     Attributes:
-        inputs: digest of agent, memory, model and rules as they are now, code included.
+        inputs: digest of agent, memory, model and rules as they are now, code included; ``code``: of that alone.
         needs: of its tasks.
         protocol: of its runs; ``latency_source`` likewise.
         asks: calls to a model that one decision makes; 0 where none is asked, None where that cannot be told.
@@ -64,6 +66,7 @@ class CellFacts:
     pictures: int
     wants_others: bool
     marked: bool
+    code: str = ""
 
 
 @dataclass(slots=True)
@@ -145,14 +148,14 @@ class Plan:
         """The task of a unit."""
         facts = self.facts[run.cell]
         return Task(self.sweep, run.name, session.key, session.scenario, self.cells[run.cell], run.seed, facts.needs,
-                    facts.marked, session.nth, self.inputs(run, session))  # fmt: skip
+                    facts.marked, session.nth, self.inputs(run, session), facts.code, session.dataset)  # fmt: skip
 
-    def scoring(self, run: Run) -> Task:
-        """The task that scores a run."""
+    def scoring(self, run: Run, failed: Mapping[str, str] | None = None) -> Task:
+        """The task that scores a run; ``failed``: by key why units could not be played."""
         facts, sessions = self.facts[run.cell], self.sessions(run)
-        inputs = digest([self.inputs(run, session) for session in sessions])[:32]
+        units = [self.inputs(run, session) for session in sessions]
         return Task(self.sweep, run.name, "", sessions[0].scenario, self.cells[run.cell], run.seed, Needs(),
-                    facts.marked, 0, inputs)  # fmt: skip
+                    facts.marked, 0, digest(units)[:32], units=tuple(units), failed=failed or {})  # fmt: skip
 
 
 def facts_of(cells: Sequence[Cell], sets: Mapping[str, DataSet], where: Path, *, beside: bool, dry: bool = False
@@ -255,7 +258,7 @@ def _known(cell: Cell, plan: UnitPlan, *, beside: bool) -> CellFacts:
     return CellFacts(
         inputs, Needs(endpoint, (measured and not beside) or records, limit), s.protocol, s.latency_source,
         latency if isinstance(latency, int) else None, _asks(agent.wants_model, strategy), pictures,
-        maker_of("memory", cell.choice["memory"]).wants_others, measured and beside,
+        maker_of("memory", cell.choice["memory"]).wants_others, measured and beside, code_digest(header),
     )  # fmt: skip
 
 
@@ -316,14 +319,24 @@ def look(plan: Plan, *, again: bool) -> None:
                 run.n_changed += state == "changed"
                 run.n_erred += state == "erred"
         if not run.missing:
-            run.is_scored = _mark(Path(folder)) == score_mark(stand)
+            run.is_scored = _is_scored(Path(folder), score_mark(stand))
 
 
-def _mark(folder: Path) -> str:
+def _is_scored(folder: Path, mark: str) -> bool:
+    """Whether the scores of a run are those of its units, and there, whole. Files that were written after their mark
+    are read, since somebody has changed them; to read all of a large sweep takes too long.
+    """
     try:
-        return (folder / SCORED).read_text(encoding="utf-8").strip()
-    except (OSError, ValueError):
-        return ""
+        with (folder / SCORED).open("rb") as file:
+            said, since = file.read().decode("utf-8", "replace").strip(), os.fstat(file.fileno()).st_mtime_ns
+        if said != mark:
+            return False
+        if max((folder / name).stat().st_mtime_ns for name in (RUN, SCORES)) <= since:
+            return True
+        told = read_run(folder)
+        return told["identity"] == digest(told["resolved"]) and own_scores(folder, told) is not None
+    except (OSError, InputError):
+        return False
 
 
 class Feed(Iterator[Task | None]):
@@ -339,6 +352,7 @@ class Feed(Iterator[Task | None]):
         self._ready = deque(run for run in plan.runs if not run.missing and not run.is_scored)
         self._left = {run.name: len(run.missing) for run in plan.runs if run.missing}
         self._runs = {run.name: run for run in plan.runs}
+        self._failed: dict[str, dict[str, str]] = {}
         self._n_out = 0
         self._is_empty = False
 
@@ -351,7 +365,8 @@ class Feed(Iterator[Task | None]):
     def __next__(self) -> Task | None:
         if self._ready:
             self._n_out += 1
-            return self._plan.scoring(self._ready.popleft())
+            run = self._ready.popleft()
+            return self._plan.scoring(run, self._failed.pop(run.name, None))
         if not self._is_empty:
             task = next(self._units, None)
             if task is not None:
@@ -367,6 +382,8 @@ class Feed(Iterator[Task | None]):
         self._n_out -= 1
         if not done.key or done.kind == "interrupted":
             return
+        if done.error is not None:
+            self._failed.setdefault(done.run, {})[done.key] = done.error
         self._left[done.run] -= 1
         if not self._left[done.run]:
             self._ready.append(self._runs[done.run])

@@ -84,6 +84,10 @@ class Task:
         marked: measured beside others because that was asked for; its run and its summary say so.
         nth: which of the plays that the scenario makes (one a profile).
         inputs: digest of all that the unit is made of, or of a run's units; kept with it, by which changes are noticed.
+        code: digest of the code of agent and memory as it was planned, ``dataset`` likewise hash of the session's
+            files: a unit is played of no others. Empty: not known.
+        units: to score a run: ``inputs`` of each of its units, in order of its sessions.
+        failed: to score a run: by key why units could not be played, just now.
     """
 
     sweep: Path
@@ -96,6 +100,10 @@ class Task:
     marked: bool = False
     nth: int = 0
     inputs: str = ""
+    code: str = ""
+    dataset: str = ""
+    units: tuple[str, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,20 +27,22 @@ from simulator.play.player import attempt, given_of, is_private
 from simulator.play.scoring import score_folder
 from simulator.runs import runlog
 from simulator.runs.engine import Interrupt
-from simulator.runs.folder import digest, result_record, run_record, write_json
-from simulator.runs.unit import LOG, UnitPlan, UnitResult
+from simulator.runs.folder import digest, read_run, read_unit, result_record, run_record, write_json
+from simulator.runs.unit import LOG, UnitPlan, UnitResult, file_digest
 from simulator.session.ignored import hide
 from simulator.session.play import Play
 from simulator.session.scenario import plays
 from simulator.sweep.axes import maker_of
-from simulator.sweep.place import FILE, RUNS, SCORED, UNIT, UNITS, part_of, read_plan, score_mark, sweep_leftovers
+from simulator.sweep.place import FILE, RUN, RUNS, SCORED, UNIT, UNITS, part_of, read_plan, score_mark, sweep_leftovers
 from simulator.sweep.types import Cell, Done, Task
 from simulator.timing.clock import real_ns
 from simulator.timing.latency import LatencyModel
 
-__all__ = ["play_task", "rate_of", "unit_plan"]
+__all__ = ["code_digest", "play_task", "rate_of", "unit_plan"]
 
 _MOST_EVENTS = 100_000  # of pasts kept open, about 50 MB
+_ANEW = "the same command plays it anew"
+_DAMAGED = f"its log or its truth was changed since it was played; {_ANEW}"
 
 
 def play_task(task: Task) -> Done:
@@ -96,6 +98,11 @@ def rate_of(cell: Cell) -> float | None:
     if not 1e-4 < rate <= 1000:
         raise ValueError(said)
     return rate
+
+
+def code_digest(header: Mapping[str, Any]) -> str:
+    """Digest of what a unit's header says of the code of its agent and its memory, prompts included."""
+    return digest([header.get(name) for name in ("agent_code", "memory_code", "strategy")])
 
 
 def _play_of(open_: _Open, task: Task) -> Play:
@@ -168,6 +175,7 @@ def _play(task: Task) -> tuple[str, str | None, Mapping[str, int]]:
 
         async def work() -> tuple[UnitPlan, UnitResult]:
             plan = await unit_plan(task.cell, task.seed, play, await _pasts(open_, task), open_.latencies)
+            _ensure_as_planned(task, plan)
             with recording(task.cell.choice.get("model")):
                 return plan, await attempt(plan, part, Interrupt())
 
@@ -182,15 +190,33 @@ def _play(task: Task) -> tuple[str, str | None, Mapping[str, int]]:
         result = UnitResult(task.key, error=str(error), bad_input=True)
     except ProactError as error:
         result = UnitResult(task.key, error=str(error))
-    told = {"schema": 1, "inputs": task.inputs, "header": digest(header), **result_record(result)}
+    _write_unit(part, task.inputs, header, result, durable=durable)
+    _name(part, units / task.key)
+    kind = "done" if result.error is None else "bad_input" if result.bad_input else "erred"
+    return kind, result.error, dict(result.tally)
+
+
+def _ensure_as_planned(task: Task, plan: UnitPlan) -> None:
+    """Refuse what was changed since the sweep was planned: a cell would be of two agents, and nobody would know.
+
+    Raises:
+        ProactError: with what has changed.
+    """
+    changed = "the code of agent or memory" if task.code and task.code != code_digest(plan.header()) else None
+    if task.dataset and task.dataset != plan.dataset:
+        changed = f"the session {task.key}"
+    if changed is not None:
+        raise ProactError(f"not played: {changed} was changed while the sweep ran; {_ANEW}")
+
+
+def _write_unit(part: Path, inputs: str, header: Mapping[str, Any], result: UnitResult, *, durable: bool) -> None:
+    size = (part / LOG).stat().st_size if result.error is None else None
+    told = {"schema": 1, "inputs": inputs, "header": digest(header), "log_size": size, **result_record(result)}
     if durable:
         write_json(part / UNIT, told)
     else:
         text = json.dumps(told, ensure_ascii=False, allow_nan=False)
         (part / UNIT).write_text(text + "\n", encoding="utf-8", errors="backslashreplace", newline="\n")
-    _name(part, units / task.key)
-    kind = "done" if result.error is None else "bad_input" if result.bad_input else "erred"
-    return kind, result.error, dict(result.tally)
 
 
 def _name(part: Path, folder: Path) -> None:
@@ -208,43 +234,104 @@ def _name(part: Path, folder: Path) -> None:
 
 
 def _score(task: Task) -> tuple[str, str | None, Mapping[str, int]]:
-    """Write ``run.json`` and ``scores.json`` of a run, and last the mark by which it is known that they are there."""
+    """Write ``run.json`` and ``scores.json`` of a run, and last the mark by which it is known that they are there.
+
+    What was played before of other inputs, or was damaged since, is in no figure: such a unit has erred.
+    """
     run, told = task.sweep / RUNS / task.run, _open(task.sweep).told
+    sessions = told["data"][task.cell.data]["sessions"]
+    (run / UNITS).mkdir(parents=True, exist_ok=True)
     sweep_leftovers(run / UNITS)
     for name in (SCORED, SCORES):
         (run / name).unlink(missing_ok=True)
+    inputs = dict(zip((session["key"] for session in sessions), task.units, strict=True))
+    for key in inputs:
+        if (why := _unfit(run / UNITS / key, inputs[key], task.failed.get(key))) is not None:
+            _err(run / UNITS, key, inputs[key], why)
+    given = given_of(_choice(task.cell, task.seed, [Path(p) for p in told["data"][task.cell.data]["given"]]))
+    stand = _record(task, run, sessions, given)
+    try:
+        lost = score_folder(run)["lost"]
+    except InputError as fault:
+        lost = _broken(run)
+        if not lost and all(state == "done" for _, state, _ in stand):
+            return "erred", str(fault), {}
+        # without broken ones: no unit came far enough to have a log, which its own error tells
+    if lost:
+        for key in lost:
+            _err(run / UNITS, key, inputs[key], _DAMAGED)
+        stand = _record(task, run, sessions, given)
+        try:
+            score_folder(run)
+        except InputError as fault:
+            if len(lost) < len(inputs):
+                return "erred", str(fault), {}
+    (run / SCORED).write_text(score_mark(stand) + "\n", encoding="utf-8")
+    return "done", None, {}
+
+
+def _unfit(folder: Path, inputs: str, failed: str | None) -> str | None:
+    """Why what lies in a unit's folder is not the unit that was asked for; None where it is, or tells its own error."""
+    told = _unit_told(folder)
+    if told.get("inputs") == inputs and told["error"] is not None:
+        return None
+    if failed is not None:  # its worker was killed, or the disk is full: what lies there is of before
+        return failed
+    if told.get("inputs") != inputs:
+        return f"it is gone, or of other inputs than the sweep's; {_ANEW}"
+    try:
+        return None if told["log_sha256"] in (None, file_digest(folder / LOG)) else _DAMAGED
+    except (OSError, InputError):
+        return _DAMAGED
+
+
+def _err(units: Path, key: str, inputs: str, why: str) -> None:
+    """A unit that has erred in place of whatever lies there."""
+    part = part_of(units, key, f"{os.getpid()}-{real_ns()}")
+    part.mkdir()
+    _write_unit(part, inputs, {}, UnitResult(key, error=why), durable=False)
+    _name(part, units / key)
+
+
+def _broken(run: Path) -> list[str]:
+    """Units whose log or truth cannot be read, or is another than the one that was played."""
+    told, found = read_run(run), []
+    for key in sorted(told["resolved"]):
+        try:
+            if runlog.has_begun(run / UNITS / key / LOG):
+                read_unit(run, told, key)
+        except InputError:
+            found.append(key)
+    return found
+
+
+def _record(task: Task, run: Path, sessions: list[dict[str, Any]], given: Mapping[str, Any]
+            ) -> list[tuple[str, str, str]]:  # fmt: skip
+    """Write ``run.json``; how each unit stands, of which the mark is made."""
     resolved: dict[str, Any] = {}
     units: dict[str, Any] = {}
     stand: list[tuple[str, str, str]] = []
-    for session in told["data"][task.cell.data]["sessions"]:
+    for session in sessions:
         key = session["key"]
         folder = run / UNITS / key
         unit = _unit_told(folder)
         resolved[key] = {"session": session["session"], "user": session["user"], "seed": task.seed}
         if runlog.has_begun(folder / LOG):
             resolved[key] = {k: v for k, v in runlog.read_header(folder / LOG).items() if k not in ("kind", "schema")}
-        units[key] = {k: v for k, v in unit.items() if k not in ("schema", "inputs", "header")}
+        units[key] = {k: v for k, v in unit.items() if k not in ("schema", "inputs", "header", "log_size")}
         state = "missing" if not unit else "done" if unit["error"] is None else "erred"
         stand.append((key, state, str(unit.get("log_sha256", ""))))
-    failed = [key for key, state, _ in stand if state != "done"]
-    given = given_of(_choice(task.cell, task.seed, [Path(p) for p in told["data"][task.cell.data]["given"]]))
+    failed = any(state != "done" for _, state, _ in stand)
     record = run_record("some_units_erred" if failed else "done", given, resolved, task.seed, units)
     record["sweep"] = {"cell": task.cell.id, "inputs": task.inputs, "beside": task.marked}
-    write_json(run / "run.json", record)
-    error = None
-    try:
-        score_folder(run)
-    except InputError as fault:
-        if not failed:
-            return "erred", str(fault), {}
-        error = None  # no unit came far enough to have a log, which its own error tells
-    (run / SCORED).write_text(score_mark(stand) + "\n", encoding="utf-8")
-    return "done", error, {}
+    write_json(run / RUN, record)
+    return stand
 
 
 def _unit_told(folder: Path) -> dict[str, Any]:
+    """What a unit's folder says of it; nothing where there is none, or it is damaged."""
     try:
-        found: dict[str, Any] = json.loads((folder / UNIT).read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
+        found = json.loads((folder / UNIT).read_bytes())
+    except (OSError, ValueError, RecursionError):
         return {}
-    return found
+    return found if isinstance(found, dict) and {"inputs", "error", "log_sha256"} <= found.keys() else {}
