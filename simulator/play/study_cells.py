@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simulator.core.errors import InputError, UsageError, nearest, quote
+from simulator.sweep.cell_names import cell_names
 
 __all__ = ["Named", "named"]
 
@@ -66,8 +67,8 @@ def _cells(sweep: Path) -> dict[str, Named]:
     try:
         plan = json.loads(file.read_bytes())
         cells = [
-            (cell["id"], Named(cell["name"], tuple(sweep / "runs" / run["run"] for run in cell["runs"])))
-            for cell in plan["cells"]
+            (cell["id"], Named(name, tuple(sweep / "runs" / run["run"] for run in cell["runs"])))
+            for cell, name in zip(plan["cells"], cell_names(plan["cells"]), strict=True)
         ]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(file, f"not a sweep's plan ({type(error).__name__})") from error

@@ -27,6 +27,7 @@ from simulator.play.kept import own_scores
 from simulator.runs.folder import read_run
 from simulator.runs.runlog import no_collection
 from simulator.session.describe_corpus import SYNTHETIC
+from simulator.sweep.cell_names import cell_names
 from simulator.sweep.gates import parse
 from simulator.sweep.sharing import helpers
 
@@ -277,15 +278,14 @@ def planned(sweep: Path) -> Study:
 
 def _study(told: Told) -> Study:
     study = told["study"]
-    named = Counter(str(cell["name"]) for cell in told["cells"])
     cells = tuple(
         PlannedCell(
-            str(cell["id"]), _name(cell, named), {str(k): str(v) for k, v in cell["values"].items()}, str(cell["data"]),
+            str(cell["id"]), name, {str(k): str(v) for k, v in cell["values"].items()}, str(cell["data"]),
             bool(cell.get("marked")),
             tuple(Planned(str(run["run"]), int(run["seed"]), tuple(run["keys"])) for run in cell["runs"]),
             ((cell.get("choice") or {}).get("model") or {}).get("model"),
         )
-        for cell in told["cells"]
+        for cell, name in zip(told["cells"], cell_names(told["cells"]), strict=True)
     )  # fmt: skip
     return Study(
         name=str(study["name"]),
@@ -297,12 +297,6 @@ def _study(told: Told) -> Study:
         gates=tuple(study.get("fail_if") or ()),
         cells=cells,
     )
-
-
-def _name(cell: Told, named: Mapping[str, int]) -> str:
-    """Its name, with its id where others are called so too: ``a/b``, ``a b`` and ``a-b`` are one name of a folder."""
-    name = str(cell["name"])
-    return f"{name}-{cell['id']}" if named[name] > 1 else name
 
 
 def read(sweep: str | Path, metrics: Sequence[str] = (), *, gated: bool = False) -> Results:

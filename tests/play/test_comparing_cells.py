@@ -45,3 +45,17 @@ def test_cells_that_are_not_there_are_told_with_those_that_are(sweep: Path) -> N
 def test_the_command_takes_a_sweep_and_two_words(sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _call(["compare", str(sweep), "none", "rag", "--metric", "R_rt"]) == 0
     assert "R_rt" in capsys.readouterr().out
+
+
+def test_cells_of_one_name_are_sides_by_name_and_id(tmp_path: Path) -> None:
+    made = Made(tmp_path, {"memory": ["x", "y"]})
+    made.cell({"memory": "x"}, sessions(6, hits=1))
+    made.cell({"memory": "y"}, sessions(6, hits=2))
+    for cell in made.cells:
+        cell["name"] = "a-b"
+    first, second = (f"a-b-{cell['id']}" for cell in made.cells)
+    (found,) = compare([made.write(metrics=["R_rt"]), first, second], ["R_rt"])
+    assert found.rows[0].found is not None
+    assert found.rows[0].found.difference == 0.25
+    with pytest.raises(UsageError, match="no cell 'a-b'"):
+        compare([tmp_path, "a-b", second])
