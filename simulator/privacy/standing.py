@@ -17,7 +17,8 @@ __all__ = ["standing"]
 def standing(session: Path) -> dict[str, Any]:
     """Pictures by state, rows whose picture is deleted, and what is left to do; all counts.
 
-    ``removals`` are old files that a redaction was stopped before it could remove.
+    ``decisions`` are the pictures about which something is decided that is not carried out; ``removals`` are old files
+    that a redaction was stopped before it could remove.
 
     Raises:
         InputError: no session, or a damaged one.
@@ -40,10 +41,10 @@ def standing(session: Path) -> dict[str, Any]:
                 "deleted_rows": db.execute(gone, (State.DELETED,)).fetchone()[0],
                 "waiting": dict(db.execute(waiting)) if "privacy_flags" in tables else {},
                 **{
-                    name: db.execute(f"SELECT COUNT(*) FROM privacy_{name}").fetchone()[0]
+                    name: db.execute(f"SELECT COUNT({what}) FROM privacy_{name}").fetchone()[0]
                     if f"privacy_{name}" in tables
                     else 0
-                    for name in ("decisions", "removals")
+                    for name, what in (("decisions", "DISTINCT file_path"), ("removals", "*"))
                 },
             }
     finally:

@@ -121,9 +121,14 @@ class Reviews:
         raise UsageError("decide, undo or close is wanted")
 
     def _decide(self, id_: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        keys = given.get("pictures")
+        """Note decisions; refused where one of the pictures has a decision that the page has not ``seen``."""
+        keys, seen = given.get("pictures"), given.get("seen", {})
         if not isinstance(keys, list) or not 0 < len(keys) <= 1000:
             raise UsageError("pictures: which are meant?")
+        if not isinstance(seen, Mapping):
+            raise UsageError(
+                "seen: the decision that the page shows of each picture is wanted, nothing for those without"
+            )
         paths = [self._path(id_, str(key)) for key in keys]
         with self._shelf(id_) as shelf:
             known = {path for path in paths if shelf.has(path)}  # it may be gone since the page was loaded
@@ -132,6 +137,9 @@ class Reviews:
             wanted: list[Decision] = [one for one in made if one is not None]
             if not wanted:
                 raise UsageError("decision: retain, blur or delete is wanted")
+            decided = _decided(shelf)
+            if any(decided.get(key) != seen.get(key) for key in keys):
+                raise UsageError("it was decided about elsewhere; load the page again and look at it first")
             before = {number for number, *_ in shelf.decisions()}
             decide(shelf, wanted)
             return self._now(shelf, [number for number, *_ in shelf.decisions() if number not in before])
@@ -197,7 +205,10 @@ def _line(one: Waiting) -> dict[str, Any]:
 
 def _decided(shelf: Shelf) -> dict[str, dict[str, Any]]:
     """The last decision on each picture."""
-    return {_key(path): {"decision": word, "boxes": boxes} for _, path, word, boxes in shelf.decisions()}
+    return {
+        _key(path): {"decision": word, "boxes": [list(box) for box in boxes]}
+        for _, path, word, boxes in shelf.decisions()
+    }
 
 
 def _closing(decided: Any) -> dict[str, Any]:

@@ -99,6 +99,25 @@ def test_pictures_are_decided_by_keys_and_every_decision_can_be_undone(page: Any
     assert _files(day) == before
 
 
+def test_a_decision_made_elsewhere_meanwhile_is_not_replaced_by_a_page_that_has_not_seen_it(
+    page: Any, served: Served, day: Path, watched: Any
+) -> None:
+    _open(page, served, day)
+    with Shelf(day) as shelf:
+        pictures = [one.path for one in shelf.pictures()]
+        for path in pictures:
+            shelf.decide(path, "delete")
+    _press(page, "r")
+    assert "load the page again" in page.inner_text("#problem")
+    watched.forgive("400")
+    assert [word for word, _ in _decided(day)] == ["delete"] * len(pictures)
+    page.reload()
+    page.wait_for_function("globalThis.review?.state.closing?.n > 1")
+    _shown(page)
+    _press(page, "r")
+    assert [word for word, _ in _decided(day)][-1] == "retain", "now it was seen"
+
+
 def test_boxes_are_drawn_by_mouse_and_adjusted_by_keyboard(page: Any, served: Served, day: Path) -> None:
     _open(page, served, day)
     box = page.locator("#sheet img").bounding_box()

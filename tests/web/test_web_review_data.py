@@ -59,6 +59,22 @@ def page(tmp_path: Path, recorded: Path) -> Iterator[Desk]:
     made.place.close()
 
 
+def test_what_was_decided_on_another_page_is_not_replaced_unseen(page: Desk) -> None:
+    first, second, *_ = page.keys
+    seen = page.tell("decide", decision="retain", pictures=[first])["decided"]
+    seen = page.tell("decide", decision="blur", pictures=[first], boxes=[[1, 2, 30, 40]], seen=seen)["decided"]
+    now = page.tell("decide", decision="delete", pictures=[first], seen=json.loads(json.dumps(seen)))["decided"]
+    stale: dict[str, Any]
+    for stale in ({}, seen):  # a page from before any decision, and one from before the last
+        with pytest.raises(UsageError, match="load the page again"):
+            page.tell("decide", decision="retain", pictures=[second, first], seen=stale)
+    with pytest.raises(UsageError, match="seen: "):
+        page.tell("decide", decision="retain", pictures=[first], seen=[first])
+    told = page.reviews.state(page.id)
+    assert told["decided"] == now == {first: {"decision": "delete", "boxes": []}}
+    assert told["standing"]["decisions"] == 1, "one picture, although it was decided about three times"
+
+
 def test_the_state_is_json_without_paths_and_titles(page: Desk) -> None:
     scan(page.folder, readings(), load_rules())
     told = page.reviews.state(page.id)

@@ -204,7 +204,7 @@ let before = Promise.resolve();
 function order(given, then) {
   before = before.then(async () => {
     try {
-      const data = await tell(at, given);
+      const data = await tell(at, typeof given === "function" ? given() : given);
       take(data);
       put(byId("problem"));
       then(data);
@@ -223,7 +223,10 @@ async function decide(word, together = false, stay = false) {
   const boxes = word === "blur" ? state.boxes : [];
   if (word === "blur" && !size()) return say("this picture cannot be shown, so it cannot be blurred");
   const same = together ? (state.about.get(key_)?.alike ?? []).filter((other) => other !== key_ && !state.decided[other]) : [];
-  return order({ do: "decide", decision: word, pictures: [key_, ...same], boxes }, ({ numbers }) => {
+  const pictures = [key_, ...same];
+  // What this page knows of them when it is their turn: another page may have decided otherwise meanwhile.
+  const seen = () => Object.fromEntries(pictures.filter((one) => state.decided[one]).map((one) => [one, state.decided[one]]));
+  return order(() => ({ do: "decide", decision: word, pictures, boxes, seen: seen() }), ({ numbers }) => {
     state.steps.push(numbers);
     if (state.at !== key_) return;
     if (stay) return facts();
