@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from simulator.cli.options import ModelOptions
-from simulator.cli.parameters import AsJson, option, switch
+from simulator.cli.parameters import AsJson, option, switch, whole
 from simulator.core.errors import UsageError
 
 __all__ = ["sweep"]
@@ -35,7 +35,7 @@ def study(
         list[str] | None,
         Parameter(name="--set", help="Values of an axis, over those of the file: memory=none,rag.", negative=""),
     ] = None,
-    workers: Annotated[int | None, option("Units side by side; default: a process for each CPU.")] = None,
+    workers: Annotated[int | None, whole("Units side by side; default: a process for each CPU.")] = None,
     engine: Annotated[Literal["processes", "inline", "ray"], option("Where units are played.")] = "processes",
     ray_address: Annotated[str | None, option("Of a Ray cluster, or auto; default: one is started here.")] = None,
     ship: Annotated[bool, switch("For Ray machines that do not see this one's files: send sessions along.")] = False,

@@ -181,10 +181,10 @@ def play_study(options: Options) -> int:
     if options.parquet:
         ensure_installed()  # not after hours of playing
     engine = engine_of(options.engine, options.n_workers, ray_address=options.ray_address, ship=options.ship)
-    again = shlex.join(["proact", *sys.argv[1:]])
+    again, watcher = shlex.join(["proact", *sys.argv[1:]]), _Teller(voice, stop)
     try:
         with (
-            _Teller(voice, stop) as watcher,
+            watcher,
             listening(partial(_asked_to_end, stop, options.engine, lambda: watcher.is_playing), voice.tell),
         ):
             swept = sweep(options.what, asked, engine=engine, workers=options.n_workers, watcher=watcher, stop=stop)

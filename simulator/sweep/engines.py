@@ -23,6 +23,8 @@ ENGINES = ("processes", "inline", "ray")
 PLAY = "simulator.sweep.work:play_task"
 """What plays a task, by name: each worker imports it itself."""
 
+_MOST_A_CPU = 16  # those that wait for a server do not compute, and yet each takes a hundred MB
+
 Play = Callable[[Task], Done]
 
 
@@ -38,12 +40,14 @@ def engine_of(name: str = "processes", workers: int = 1, *, ray_address: str | N
         play: ``module:function`` that plays a task.
 
     Raises:
-        UsageError: no such engine, no worker, an option of another engine, or Ray is not installed.
+        UsageError: no such engine, no worker or far too many, an option of another engine, or Ray is not installed.
     """
     if name not in ENGINES:
         raise UsageError(f"--engine {quote(name)} is unknown; {nearest(name, ENGINES)}")
     if workers < 1:
         raise UsageError(f"--workers {workers}: a whole number from 1 is wanted")
+    if name == "processes" and workers > (most := _MOST_A_CPU * max(4, os.cpu_count() or 1)):
+        raise UsageError(f"--workers {workers}: {most} at most on this machine; several machines: --engine ray")
     if name != "ray" and (ray_address is not None or ship):
         raise UsageError("--ray-address and --ship go with --engine ray")
     if name == "inline":

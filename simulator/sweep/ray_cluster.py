@@ -20,6 +20,8 @@ __all__ = ["check_address", "joined", "library"]
 
 _ON_MANY_MACHINES = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """The variable that, on every system, decides between all addresses of a machine and the loopback one."""
+_OWN = "local"
+"""In place of an address: start one, also where ``RAY_ADDRESS`` names another."""
 _JOIN_S = 5.0
 _STORE = 128 << 20
 """Bytes of memory for what workers are sent: little, unless sessions are shipped, and then Ray goes on on disk."""
@@ -65,7 +67,7 @@ def joined(address: str | None, workers: int) -> Iterator[int]:
             if address is None:
                 scratch = Scratch("proact-ray")
                 at_the_end.callback(scratch.close)
-                options = {"num_cpus": workers, "num_gpus": 0, "include_dashboard": False,
+                options = {"address": _OWN, "num_cpus": workers, "num_gpus": 0, "include_dashboard": False,
                            "object_store_memory": _STORE, "_temp_dir": str(scratch.path)}  # fmt: skip
             at_the_end.callback(ray.shutdown)
             _begin(ray, options)
@@ -82,7 +84,7 @@ def _begin(ray: Any, options: dict[str, Any]) -> None:
     try:
         ray.init(**options, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        where = "here" if options.get("address") is None else f"at {quote(options['address'])}"
+        where = "here" if options["address"] == _OWN else f"at {quote(options['address'])}"
         raise UsageError(
             f"no Ray {where} ({type(error).__name__}); is it running, and is its version this one?"
         ) from None

@@ -134,6 +134,7 @@ def test_presets_are_listed_and_can_be_named(capsys: pytest.CaptureFixture[str])
         (["study.yaml", "--set", "memories=rag"], "there is no axis 'memories'; did you mean 'memory'?"),
         (["study.yaml", "--fail-if", "F1_rt"], "F1_rt"),
         (["study.yaml", "--workers", "0"], "--workers 0"),
+        (["study.yaml", "--workers", "1.5"], "--workers '1.5': a whole number is wanted"),
         (["study.yaml", "--engine", "inline", "--workers", "2"], "leave --workers out"),
         (["study.yaml", "--out", "sessions"], "is not empty and holds no sweep"),
     ],

@@ -225,6 +225,7 @@ def test_a_ctrl_c_that_raises_leaves_no_worker(tmp_path: Path) -> None:
     [
         ("process", 1, {}, "did you mean 'processes'"),
         ("processes", 0, {}, "--workers 0"),
+        ("processes", 100_000, {}, "--workers 100000: .* at most on this machine"),
         ("inline", 2, {}, "one unit after the other"),
         ("processes", 2, {"ray_address": "auto"}, "go with --engine ray"),
         ("inline", 1, {"ship": True}, "go with --engine ray"),

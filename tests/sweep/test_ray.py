@@ -26,8 +26,10 @@ needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is not installed (extra 
 
 @pytest.fixture(scope="module")
 def ray_here() -> Iterator[None]:
-    with ray_cluster.joined(None, 2):
-        yield
+    with pytest.MonkeyPatch.context() as there:
+        there.setenv("RAY_ADDRESS", "127.0.0.1:1")  # of a cluster that is not meant
+        with ray_cluster.joined(None, 2):
+            yield
     assert "RAY_AUTH_TOKEN" not in os.environ
 
 
