@@ -318,6 +318,8 @@ class LivePage(Watcher):
                 raise NotHere("this offer is not on the page any more, so nothing was written down")
             file = folder.unit(plan.key) / feedback.FILE
             by = plan.source.user
+            if said is not None and said == _last(file, shown.seq, shown.intention, by):
+                return said  # said twice is said once, and one undo takes it back
             self.answers += 1
             if said is None:
                 return feedback.take_back(file, shown.seq, shown.intention, by)
@@ -332,6 +334,12 @@ class LivePage(Watcher):
         if (engine := self._engine) is not None:
             return engine.now_ns()
         return None if self._ended is None else self._ended[0] + real_ns() - self._ended[1]
+
+
+def _last(file: Path, seq: int, intention: str, by: str | None) -> str | None:
+    """What a person said last of an offer that the page shows."""
+    said = [one.said for one in feedback.read(file) or () if (one.seq, one.by, one.intention) == (seq, by, intention)]
+    return said[-1] if said else None
 
 
 def _encode(path: Path) -> bytes:

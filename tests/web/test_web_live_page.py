@@ -223,8 +223,23 @@ def test_an_answer_meant_for_one_suggestion_does_not_reach_the_next(page: Any, s
     live.answered(live.saw(2), Offer("Coding", "the second"))
     page.wait_for_function("document.querySelector('#card').innerText.includes('the second')")
     page.keyboard.press("w")  # the finger was on its way
-    page.wait_for_timeout(100)
+    page.wait_for_function("document.querySelector('#heard').textContent.startsWith('Too soon')")
     assert not (live.folder / "unit" / FILE).exists()
+
+
+def test_the_same_answer_twice_is_one_row_and_one_undo_takes_it_back(page: Any, served: Any, live: Live) -> None:
+    opened(page, served, live)
+    live.answered(live.saw(1), Offer("Coding", "the first"))
+    page.wait_for_function("document.querySelector('#card').innerText.includes('the first')")
+    page.wait_for_timeout(450)
+    page.keyboard.press("u")
+    page.wait_for_function("document.querySelector('#heard').textContent.startsWith('Written down: ')")
+    page.keyboard.press("u")
+    page.wait_for_function("document.querySelector('#heard').textContent.startsWith('Written down already')")
+    (shown,) = live.page.feed.state()["offers"]
+    assert live.page._write_answer(shown["id"], "accepted") == "accepted"  # another page that had not heard of it
+    assert [one.said for one in read(live.folder / "unit" / FILE) or ()] == ["accepted"]
+    assert live.page._write_answer(shown["id"], None) is None
 
 
 def test_pausing_stops_the_recorder_and_is_seen(page: Any, served: Any, live: Live) -> None:
@@ -349,6 +364,12 @@ def test_what_makes_a_run_invalid_is_said_while_it_goes_on(page: Any, served: An
     figures = page.inner_text("#figures").splitlines()
     assert figures[figures.index("Looks late p99") + 1] == "206 ms !"
     assert figures[figures.index("Loop lag p99") + 1] == "20 ms", "the limit is 100 ms"
+    ended: Any = SimpleNamespace(audit=SimpleNamespace(invalid=("looks late p99 206 ms, limit 50 ms",)), error=None)
+    live.page.unit_done(live.page._plan, ended)  # type: ignore[arg-type]
+    page.wait_for_function("document.querySelector('#rec').textContent.includes('ENDED')")
+    said = page.inner_text("#invalid")
+    assert "INVALID, so its figures say nothing of the agent: looks late p99 206 ms" in said
+    assert "if it ended now" not in said
 
 
 def test_the_strip_and_the_figures_count_the_same_snapshots(page: Any, served: Any, live: Live) -> None:

@@ -72,7 +72,7 @@ const handlers = {
     offers();
   }),
   live_status: later((status) => { state.status = status; unfound = status.recording?.page_missing ? unfound + 1 : 0; heardTime(status); figures(); tick(); }),
-  live_phase: later((phase) => { Object.assign(state.about, phase); tick(); }),
+  live_phase: later((phase) => { Object.assign(state.about, phase); figures(); tick(); }),
   live_reset: (data) => { if (!loading && state?.about.part === data.part) return; load(); },
 };
 
@@ -396,7 +396,9 @@ function words(t0) {
 
 async function answer(said) {
   const offer = current();
-  if (!offer || performance.now() - cardSince < 400) return; // it has just changed under the finger
+  if (!offer) return;
+  if (performance.now() - cardSince < 400) return say(byId("heard"), "Too soon: this suggestion has only just come. Press it again."); // it has changed under the finger
+  if (said && offer.said === said) return say(byId("heard"), `Written down already: ${SAID[said]}.`);
   try {
     const { said: holds } = await tell("/api/live/answer", { offer: offer.id, said });
     offer.said = holds;
