@@ -159,6 +159,17 @@ def test_the_first_interrupt_drains_and_the_second_stops() -> None:
         _asked_to_end(inline, "inline")
 
 
+def test_sessions_are_named_from_the_file_and_code_from_where_the_command_is_typed(place: Path) -> None:
+    (place / "mine.py").write_text(
+        "from simulator import SILENT\nclass Mine:\n    async def decide(self, observation):\n        return SILENT\n"
+    )
+    axes = {"agent": "mine.py:Mine", "memory": "none", "latency": LATENCY}
+    (place / "deep").mkdir()
+    write(place / "deep", sessions=["../sessions"], axes=axes)
+    assert proact("sweep", "deep/study.yaml", "--engine", "inline", "--out", "out", "--json") == Exit.DONE
+    assert len(list(place.glob("out/runs/*/units/*/unit.json"))) == 2
+
+
 def test_an_interrupt_stops_at_once_where_no_unit_is_in_flight() -> None:
     stop = Stop()
     with pytest.raises(KeyboardInterrupt):
