@@ -92,7 +92,7 @@ def test_a_log_that_was_cut_is_noticed_and_played_anew(
 
 
 @pytest.mark.parametrize("name", ["decisions.jsonl", "truth.json"])
-def test_a_file_that_changed_in_its_length_alone_not_is_noticed_at_scoring_and_healed(
+def test_a_file_that_changed_and_is_as_long_as_before_is_noticed_at_scoring_and_healed(
     file: Path, tmp_path: Path, name: str
 ) -> None:
     out = tmp_path / "out"
