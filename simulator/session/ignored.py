@@ -9,6 +9,7 @@ __all__ = ["IGNORED", "hide", "hide_file", "is_hidden", "is_within_hidden", "unh
 
 IGNORED = ".gitignore"
 _ALL = b"# Written by proact: a recording is private until you decide otherwise. Remove this file to commit it.\n*\n"
+_REPORT = "# Written by proact: a report of a private recording."
 
 
 def hide(folder: Path) -> None:
@@ -21,8 +22,8 @@ def hide(folder: Path) -> None:
 
 
 def hide_file(file: Path) -> bool:
-    """Have git leave out one file, in a folder that may hold others; whether it does now. Of a ``.gitignore`` that
-    somebody else wrote nothing is changed: it may name the file already.
+    """Have git leave out one file, in a folder that may hold others; whether it does now. One that this wrote before gets
+    a further line. Of a ``.gitignore`` that somebody else wrote nothing is changed: it may name the file already.
     """
     if is_hidden(file.parent):
         return True
@@ -30,8 +31,12 @@ def hide_file(file: Path) -> bool:
     ignored = file.parent / IGNORED
     with suppress(OSError, UnicodeDecodeError):
         if not ignored.exists():
-            ignored.write_text(f"# Written by proact: a report of a private recording.\n{line}\n", encoding="utf-8")
-        return line in ignored.read_text(encoding="utf-8").splitlines()
+            ignored.write_text(f"{_REPORT}\n{line}\n", encoding="utf-8")
+        there = ignored.read_text(encoding="utf-8").splitlines()
+        if there[:1] == [_REPORT] and line not in there:
+            there.append(line)
+            ignored.write_text("".join(f"{one}\n" for one in there), encoding="utf-8")
+        return line in there
     return False
 
 
