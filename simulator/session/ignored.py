@@ -22,8 +22,8 @@ def hide(folder: Path) -> None:
 
 
 def hide_file(file: Path) -> bool:
-    """Have git leave out one file, in a folder that may hold others; whether it does now. One that this wrote before gets
-    a further line. Of a ``.gitignore`` that somebody else wrote nothing is changed: it may name the file already.
+    """Have git leave out one file, in a folder that may hold others; whether it does now. One that this wrote before
+    gets a further line. Of a ``.gitignore`` that somebody else wrote nothing is changed: it may name the file already.
     """
     if is_hidden(file.parent):
         return True
