@@ -50,7 +50,8 @@ def rows(draw: st.DrawFn) -> list[tuple[int, ...]]:
 
 def record(row: tuple[int, ...], **more: Any) -> dict[str, Any]:
     said: dict[str, Any] = {"kind": Kind(row[9]).name.lower(), **dict(zip(COLUMNS, row, strict=False))}
-    return {**said, **more, "flags": runlog.flag_names(row[8])}
+    made = {"offers": []} if row[9] == Kind.OFFER else {}
+    return {**said, **made, **more, "flags": runlog.flag_names(row[8])}
 
 
 @given(rows(), st.sets(st.integers(0, 39), max_size=5), st.booleans())
