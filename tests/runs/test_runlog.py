@@ -50,7 +50,7 @@ def rows(draw: st.DrawFn) -> list[tuple[int, ...]]:
 
 def record(row: tuple[int, ...], **more: Any) -> dict[str, Any]:
     said: dict[str, Any] = {"kind": Kind(row[9]).name.lower(), **dict(zip(COLUMNS, row, strict=False))}
-    made = {"offers": []} if row[9] == Kind.OFFER else {}
+    made: dict[str, Any] = {"offers": []} if row[9] == Kind.OFFER else {}
     return {**said, **made, **more, "flags": runlog.flag_names(row[8])}
 
 

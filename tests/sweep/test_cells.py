@@ -81,7 +81,7 @@ def test_a_model_is_for_those_that_ask_one_and_goes_over_that_of_the_command_lin
     axes = {"agent": ["silent", "cot"], "model": ["small", {"name": "large", "temperature": 0.5}]}
     found = made(model=ModelChoice(base_url="http://127.0.0.1:1/v1", max_tokens=9), axes=axes)
     assert values(found, "agent", "model") == [("silent", "-"), ("cot", "small"), ("cot", "large")]
-    models = [c.choice.get("model") for c in found.cells]
+    models: list[Any] = [c.choice.get("model") for c in found.cells]
     assert models[0] is None
     assert (models[2].model, models[2].temperature, models[2].max_tokens) == ("large", 0.5, 9)
 

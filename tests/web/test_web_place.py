@@ -8,6 +8,7 @@ import re
 import tomllib
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -139,7 +140,12 @@ async def test_so_many_changes_at_once_that_no_event_holds_them_are_told_as_all(
     place = Place([run])
     told: list[object] = []
     whole = place.hub.publish
-    monkeypatch.setattr(place.hub, "publish", lambda event, data: (whole(event, data), told.append((event, data))))
+
+    def publish(event: str, data: Any) -> None:
+        whole(event, data)
+        told.append((event, data))
+
+    monkeypatch.setattr(place.hub, "publish", publish)
     monkeypatch.setattr(type(place.hub), "readers", 1)
     monkeypatch.setattr(following, "_stamps", look)
     following_ = asyncio.create_task(following.follow(place, 2 * MS))

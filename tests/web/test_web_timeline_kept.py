@@ -13,7 +13,10 @@ def test_what_stays_read_is_bounded_by_number_and_by_size(tmp_path: Path, monkey
     monkeypatch.setattr(timelines, "HELD", 3)
     monkeypatch.setattr(timelines, "HELD_BYTES", 1000)
     kept = timelines._Kept[int]()
-    there = lambda: [n for n in range(9) if kept.peek((tmp_path, str(n))) is not None]  # noqa: E731
+
+    def there() -> list[int]:
+        return [n for n in range(9) if kept.peek((tmp_path, str(n))) is not None]
+
     for n in range(5):
         kept.put((tmp_path, str(n)), ((0, 300), None), n)
     assert there() == [2, 3, 4]
