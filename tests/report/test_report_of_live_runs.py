@@ -12,6 +12,7 @@ from scorers.feedback import Feedback
 from simulator.core.types import Decision, Observation, Offer
 from simulator.play.accepted import write_truth
 from simulator.report.page import make
+from simulator.runs.folder import read_units
 from tests.play.test_live_runs import live
 
 
@@ -41,13 +42,17 @@ def test_what_was_accepted_counts_in_its_report_and_before_that_nothing_is_known
     assert _cells(made.html, "opportunities") == "<td>–</td>"
     assert _cells(made.html, "demo").endswith("<td>–</td>" * 4), "neither hit nor missed, neither late nor unwanted"
     assert "counts as 60" in made.html, "a failure is charged the timeout, its wait before that on top"
-    feedback.add(demo / "run" / "units" / "demo" / feedback.FILE, Feedback(2, "accepted", "user", None, None, 2.0))
+    ((_, log, _),) = read_units(demo / "run")
+    seq = log.offers()[0].seq  # the one that surfaces; on a busy machine a snapshot before it may have given way
+    for said in ("rejected", "accepted"):  # of a changed mind the last counts, and once
+        feedback.add(demo / "run" / "units" / "demo" / feedback.FILE, Feedback(seq, said, "user", None, None, 2.0))
     write_truth(demo)
     after = make([demo / "run"], frames=9)
     assert "what was needed was told after the run" in after.html
     assert "the recording was changed" not in after.html
     assert _cells(after.html, "opportunities") == "<td>1</td>"
     assert _cells(after.html, "answers: accepted") == "<td>1</td>"
+    assert _cells(after.html, "answers: rejected") == "<td>0</td>"
     assert "band: need served" in after.html
     alone = (demo / "run").rename(tmp_path / "moved")
     shutil.rmtree(demo)
