@@ -65,17 +65,10 @@ class Written:
     needs: Sequence[Need]
 
 
-def accepted(offers: Sequence[LoggedOffer], said: Iterable[Feedback]) -> list[tuple[LoggedOffer, Feedback]]:
+def accepted(offers: Sequence[LoggedOffer], said: Sequence[Feedback]) -> list[tuple[LoggedOffer, Feedback]]:
     """Offers of which the last that each person said is that they were useful, with the first such verdict."""
     named = {(o.seq, key(o.intention)): o for o in reversed(offers)}
-    first = {o.seq: o for o in reversed(offers)}
-    last: dict[tuple[int, str, str | None], Feedback] = {}
-    for verdict in said:
-        offer = (
-            first.get(verdict.seq) if verdict.intention is None else named.get((verdict.seq, key(verdict.intention)))
-        )
-        if offer is not None:
-            last[offer.seq, key(offer.intention), verdict.by] = verdict
+    last, _ = feedback.last_words(offers, said)
     found: dict[tuple[int, str], tuple[LoggedOffer, Feedback]] = {}
     for (seq, intention, _), verdict in last.items():
         if verdict.said == "accepted":
