@@ -135,8 +135,9 @@ def _flushed(code: int) -> int:
 
 def _told(error: Exception) -> str:
     """What is wrong with the words of a command."""
-    unused = getattr(error, "unused_tokens", None)
-    if not unused:
+    from cyclopts.exceptions import UnusedCliTokensError
+
+    if not isinstance(error, UnusedCliTokensError) or not (unused := error.unused_tokens):
         return str(error)
     return (
         f"nothing takes the word{'s' if len(unused) > 1 else ''} {' '.join(map(repr, unused))}; an option that may be "
