@@ -276,11 +276,12 @@ def _in_order(stop: Stop) -> Iterator[None]:
 
 def _concluded(study: Study, plan: Plan, asked: Asked, watcher: Watcher, ended: Counter[str]) -> Swept:
     """The summary, the figures and the exit code of a sweep of which all was played."""
-    failed = sum(n for kind, n in ended.items() if kind != "done")
-    write_plan(study.folder, _told(study, plan, "some_units_erred" if failed else "done"))
     watcher.summarising()
     gates = [gating.parse(text) for text in asked.fail_if]
     made = summarise(study.folder, gates, modelled=asked.modelled_gates, published=published_of(study.preset))
+    units = [cell["units"] for cell in made.summary["cells"]]  # some are found at fault only when they are scored
+    failed = any(kind != "done" for kind in +ended) or any(told["erred"] or told["missing"] for told in units)
+    write_plan(study.folder, _told(study, plan, "some_units_erred" if failed else "done"))
     drawn = draw(study.folder, made.summary, study.file.figures)
     code = Exit.GATE_FAILED if made.failed else Exit.DONE
     if failed:

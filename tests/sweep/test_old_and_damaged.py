@@ -102,7 +102,8 @@ def test_a_file_that_changed_and_is_as_long_as_before_is_noticed_at_scoring_and_
     one.write_bytes(raw.replace(b"user-1", b"user-X") if name == "decisions.jsonl" else raw.replace(b"26", b"27"))
     assert one.read_bytes() != raw
     shutil.rmtree(run_of(out) / "units" / "s2")
-    swept(file, out)
+    done, _ = swept(file, out)
+    assert (done.code, told(out / "sweep.json")["status"]) == (Exit.SOME_UNITS_ERRED, "some_units_erred")
     assert counted(out) == {"done": 2, "erred": 1, "missing": 0}
     assert "was changed since it was played" in told(run_of(out) / "run.json")["units"]["s1"]["error"]
     heals(file, out, "s1")
