@@ -314,7 +314,7 @@ def test_any_recipe_gives_sound_data_or_is_refused_in_a_sentence(
 ) -> None:
     place = tmp_path_factory.mktemp("any")
     file = place / "any.yaml"
-    file.write_text(json.dumps(raw))
+    file.write_text(yaml.safe_dump(raw))  # JSON's 5e-324 is a text in YAML
     try:
         made = generate(file, place / "out", users=1, days=7, seed=seed, sessions=2)
     except InputError as error:
