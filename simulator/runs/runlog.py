@@ -56,9 +56,12 @@ class LogWriter:
 
     Args:
         path: the file; it must not exist with content (a unit that was interrupted starts over).
+        durable: on the disk when it is closed, whatever happens to the machine. A log that can be computed again need
+            not be: a torn one is noticed by its digest.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, durable: bool = True) -> None:
+        self._durable = durable
         self._file = path.open("w", encoding="utf-8", newline="\n")
         self._silences: list[int] = []  # one row of numbers, _WIDTH to a silence
 
@@ -110,7 +113,8 @@ class LogWriter:
         if end is not None:
             self._line({"kind": "end", **end})
         self.flush()
-        self.sync()
+        if self._durable:
+            self.sync()
         self._file.close()
 
     def _line(self, record: Mapping[str, Any]) -> None:

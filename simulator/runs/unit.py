@@ -28,6 +28,7 @@ from simulator.runs.seam import Seam
 from simulator.session import truth as truths
 from simulator.session.segmentation import Segmenter
 from simulator.session.truth import Truth
+from simulator.timing.aside import aside, world_waits
 from simulator.timing.audit import Audit, judge, probe_lag
 from simulator.timing.clock import pause, real_ns
 from simulator.timing.pace import Held, Paced
@@ -169,8 +170,14 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
         UsageError: a combination that cannot be played, or a journal of another run.
         JournalMiss: a call that the journal does not hold.
     """
+    with world_waits(plan.settings.reproducible):
+        return await _play_unit(plan, folder, interrupt, watch)
+
+
+async def _play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: Callable[[Engine], None] | None
+                     ) -> UnitResult:  # fmt: skip
     ready = await _make_ready(plan, folder, interrupt)
-    log = runlog.LogWriter(folder / LOG)
+    log = runlog.LogWriter(folder / LOG, durable=not plan.settings.reproducible)
     log.header(plan.header())
     if ready.failed is not None:
         log.close()
@@ -213,7 +220,7 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
         moved=ready.seam.demoted,
         reproducible=s.reproducible,
     )
-    sha = await anyio.to_thread.run_sync(file_digest, folder / LOG)
+    sha = await aside(file_digest, folder / LOG)
     return UnitResult(plan.key, counts, audit, ready.cold_start_ns, stats, lost=ready.seam.lost, log_sha256=sha,
                       unknown_intention=engine.books.unknown)  # fmt: skip
 
@@ -240,7 +247,7 @@ async def _make_ready(plan: UnitPlan, folder: Path, interrupt: Interrupt) -> _Re
     if journal is not None:
         journal.check(plan.header())
     memory = None if declares(made := plan.memory(), "inert") else made
-    await anyio.to_thread.run_sync(_lay_out, folder, plan.truth)
+    await aside(_lay_out, folder, plan.truth)
     seam = Seam(agent, memory, s, plan.source.session, journal)
     recent = Recent(Segmenter(plan.source.user, plan.source.session, plan.segmentation), plan.window_ns)
     book, cold, failed = LabelBook(), None, None
@@ -263,7 +270,7 @@ def _note_counts(engine: Engine, memory: Memory | None, stats: Mapping[str, Any]
 async def _close(seam: Seam, folder: Path) -> bool:
     """Let agent and memory go; False if one of them failed at that."""
     well = await seam.close()
-    await anyio.to_thread.run_sync(write_traces, folder, seam.traces)
+    await aside(write_traces, folder, seam.traces)
     return well
 
 
@@ -296,7 +303,7 @@ def _helpers(s: Settings, log: runlog.LogWriter, lags: list[int]) -> list[Callab
         while True:
             await pause(_SYNC_NS)
             log.flush()
-            await anyio.to_thread.run_sync(log.sync)
+            await aside(log.sync)
 
     if s.reproducible:
         return []

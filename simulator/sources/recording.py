@@ -7,7 +7,6 @@ was seen again.
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
@@ -20,6 +19,7 @@ from simulator.core.taxonomy import DEFAULT, Taxonomy
 from simulator.core.types import ImageRef, Snapshot
 from simulator.session.reader import Header, Reader
 from simulator.session.schema import FAR_NS, KINDS, LONGEST_PATH
+from simulator.timing.aside import aside
 
 __all__ = ["Recording", "header_of"]
 
@@ -65,10 +65,10 @@ class Recording:
         index, last, t, content = 0, zero, 0, 0
         app = title = kind = path = text = None
         image: ImageRef | None = None
-        reader = await asyncio.to_thread(Reader, folder, known=header)
+        reader = await aside(Reader, folder, known=header)
         try:
-            cursor = await asyncio.to_thread(reader.cursor, _COLUMNS)
-            while rows := await asyncio.to_thread(_block, reader, cursor):
+            cursor = await aside(reader.cursor, _COLUMNS)
+            while rows := await aside(_block, reader, cursor):
                 for captured, new_app, new_title, new_path, pixels, width, height, new_text, row in rows:
                     if type(captured) is not int or not 0 <= captured - last <= FAR_NS:
                         header.check_time(row, captured, last)

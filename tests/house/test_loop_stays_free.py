@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ from simulator.runs.config import Settings
 from simulator.runs.engine import Interrupt
 from simulator.runs.unit import LOG, UnitPlan, play_unit
 from simulator.session.scenario import plays
+from simulator.timing.latency import parse_latency
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -86,3 +89,18 @@ def test_a_blocking_call_would_be_found(guarded_loop: BlockBuster) -> None:
 
     with pytest.raises(BlockingError):
         asyncio.run(blocks())
+
+
+def test_where_time_is_computed_no_thread_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+    start = threading.Thread.start
+
+    def noted(thread: threading.Thread) -> None:
+        started.append(thread.name)
+        start(thread)
+
+    plan = replace(_plan(GraphMemory), settings=Settings(clock="modelled", latency=parse_latency("fixed:1s")))
+    monkeypatch.setattr(threading.Thread, "start", noted)
+    result = asyncio.run(play_unit(plan, tmp_path / "unit", Interrupt()))
+    assert result.error is None
+    assert started == []

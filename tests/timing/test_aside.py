@@ -1,0 +1,35 @@
+"""What is done aside holds up no world that moves on, and costs no thread where the world waits."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from simulator.timing.aside import aside, world_waits
+
+
+async def _where() -> str:
+    return await aside(lambda: threading.current_thread().name)
+
+
+def test_a_world_that_moves_on_is_not_held_up() -> None:
+    assert asyncio.run(_where()) != threading.current_thread().name
+
+
+def test_in_a_world_that_waits_it_is_done_at_once() -> None:
+    async def both() -> tuple[str, str, str]:
+        with world_waits():
+            inside, task = await _where(), await asyncio.create_task(_where())
+        return inside, task, await _where()
+
+    inside, task, after = asyncio.run(both())
+    assert inside == task == threading.current_thread().name
+    assert after != inside
+
+
+def test_a_moving_world_within_a_waiting_one_moves() -> None:
+    async def inner() -> str:
+        with world_waits(), world_waits(False):
+            return await _where()
+
+    assert asyncio.run(inner()) != threading.current_thread().name
