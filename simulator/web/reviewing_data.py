@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -60,7 +60,7 @@ class Reviews:
             return {**said, "standing": standing(folder), "going": self._going.get(id_, {}).get("going", False)}
         with self._shelf(id_) as shelf:
             pictures = queue(shelf, everything=True)
-            decided = _decided(shelf)
+            decided, newest = _decided(shelf), _marks(shelf)[-1:]
             masks = shelf.masks()
         with self._lock:
             self._paths[id_] = {_key(one.picture.path): one.picture.path for one in pictures}
@@ -76,7 +76,7 @@ class Reviews:
             for one in pictures
         ]
         return {**said, "pictures": shown, "decided": decided, "closing": _closing(decided.values()),
-                "standing": standing(folder)}  # fmt: skip
+                "newest": newest, "standing": standing(folder)}  # fmt: skip
 
     def picture(self, id_: str, key: str) -> tuple[bytes, str]:
         """A picture as it is now, and its media type."""
@@ -140,24 +140,23 @@ class Reviews:
             decided = _decided(shelf)
             if any(decided.get(key) != seen.get(key) for key in keys):
                 raise UsageError("it was decided about elsewhere; load the page again and look at it first")
-            before = {number for number, *_ in shelf.decisions()}
             decide(shelf, wanted)
-            return self._now(shelf, [number for number, *_ in shelf.decisions() if number not in before])
+            return {**_now(shelf), "made": _marks(shelf)[-len(wanted) :]}
 
     def _undo(self, id_: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        numbers = given.get("numbers")
+        """Take back the decisions that the page names by their marks: the newest ones, or it has not seen what is."""
+        made = given.get("made")
+        if not isinstance(made, list):
+            raise UsageError("made: which decisions are meant?")
         with self._shelf(id_) as shelf:
-            there = [number for number, *_ in shelf.decisions()]
-            meant = [n for n in numbers if n in there] if isinstance(numbers, list) else []
-            if not (meant := meant or there[-1:]):
+            there = shelf.decisions()
+            if not there or not made:
                 raise UsageError("nothing is left to undo")
-            paths = [path for number, path, *_ in shelf.decisions() if number in meant]
-            shelf.undo(meant)
-            return {**self._now(shelf, meant), "undone": [_key(path) for path in paths]}
-
-    def _now(self, shelf: Shelf, numbers: Sequence[int]) -> dict[str, Any]:
-        decided = _decided(shelf)
-        return {"decided": decided, "closing": _closing(decided.values()), "numbers": list(numbers)}
+            if _marks(shelf)[-len(made) :] != made:
+                raise UsageError("this is not the newest decision any more; load the page again and look at it first")
+            meant = there[-len(made) :]
+            shelf.undo([number for number, *_ in meant])
+            return {**_now(shelf), "undone": [_key(path) for _, path, *_ in meant]}
 
     def _close(self, id_: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """Begin to carry the decisions out; ``progress`` tells how far it is."""
@@ -201,6 +200,16 @@ def _line(one: Waiting) -> dict[str, Any]:
     del said["picture"], said["boxes"], said["decision"]
     return {"key": _key(one.picture.path), **said, "waits": one.picture.state is State.UNREVIEWED,
             "monitor": one.picture.monitor}  # fmt: skip
+
+
+def _now(shelf: Shelf) -> dict[str, Any]:
+    decided = _decided(shelf)
+    return {"decided": decided, "closing": _closing(decided.values()), "newest": _marks(shelf)[-1:]}
+
+
+def _marks(shelf: Shelf) -> list[str]:
+    """What a page calls each decision, in order. A number alone is given again once its decision was taken back."""
+    return [sha256(repr(one).encode(errors="surrogatepass")).hexdigest()[:24] for one in shelf.decisions()]
 
 
 def _decided(shelf: Shelf) -> dict[str, dict[str, Any]]:

@@ -118,6 +118,24 @@ def test_a_decision_made_elsewhere_meanwhile_is_not_replaced_by_a_page_that_has_
     assert [word for word, _ in _decided(day)][-1] == "retain", "now it was seen"
 
 
+def test_undo_on_a_page_that_is_behind_does_not_take_back_what_another_page_decided(
+    page: Any, served: Served, day: Path, watched: Any
+) -> None:
+    _open(page, served, day)
+    _press(page, "r")
+    with Shelf(day) as shelf:
+        shelf.decide(shelf.pictures()[3].path, "delete")
+    _press(page, "u")
+    assert "not the newest decision any more; load the page again" in page.inner_text("#problem")
+    watched.forgive("400")
+    assert [word for word, _ in _decided(day)] == ["retain", "delete"]
+    page.reload()
+    page.wait_for_function("globalThis.review?.state.closing?.n === 2")
+    _shown(page)
+    _press(page, "u", "u")
+    assert _decided(day) == [], "now both were seen"
+
+
 def test_boxes_are_drawn_by_mouse_and_adjusted_by_keyboard(page: Any, served: Served, day: Path) -> None:
     _open(page, served, day)
     box = page.locator("#sheet img").bounding_box()

@@ -95,8 +95,37 @@ def test_decisions_are_those_of_the_command(page: Desk) -> None:
         assert [(word, boxes) for _, _, word, boxes in shelf.decisions()] == [
             ("retain", []), ("blur", [(1, 2, 30, 40)]), ("delete", []),
         ]  # fmt: skip
-    assert page.tell("undo", numbers=told["numbers"])["undone"] == [third]
-    assert page.tell("undo")["undone"] == [second]
+    told = page.tell("undo", made=told["made"])
+    assert told["undone"] == [third]
+    assert page.tell("undo", made=told["newest"])["undone"] == [second]
+
+
+def test_undo_takes_back_what_the_page_shows_and_never_what_another_page_decided_since(page: Desk) -> None:
+    first, second, third, *_ = page.keys
+    mine = page.tell("decide", decision="retain", pictures=[first, second])["made"]
+    loaded = page.reviews.state(page.id)["newest"]
+    assert loaded == mine[-1:]
+    page.tell("decide", decision="delete", pictures=[third])
+    for stale in (mine, loaded, mine[:1], mine[::-1], ["no mark"], [7]):
+        with pytest.raises(UsageError, match="not the newest decision any more; load the page again"):
+            page.tell("undo", made=stale)
+    with pytest.raises(UsageError, match="which decisions"):
+        page.tell("undo")
+    assert len(page.reviews.state(page.id)["decided"]) == 3
+    told = page.tell("undo", made=page.reviews.state(page.id)["newest"])
+    again = page.tell("decide", decision="blur", pictures=[third], boxes=[])  # it has the number of the one taken back
+    assert page.tell("undo", made=again["made"])["newest"] == told["newest"] == loaded
+    assert page.tell("undo", made=mine)["undone"] == [first, second]
+
+
+def test_a_number_that_is_given_again_does_not_make_another_decision_the_one_that_was_seen(page: Desk) -> None:
+    first, second, *_ = page.keys
+    seen = page.tell("decide", decision="retain", pictures=[first])["made"]
+    page.tell("undo", made=seen)
+    page.tell("decide", decision="retain", pictures=[second])
+    with pytest.raises(UsageError, match="not the newest"):
+        page.tell("undo", made=seen)
+    assert list(page.reviews.state(page.id)["decided"]) == [second]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +141,9 @@ def test_decisions_are_those_of_the_command(page: Desk) -> None:
         ({"do": "decide", "decision": "blur", "pictures": ["first"], "boxes": "all"}, "within the picture"),
         ({"do": "decide", "decision": "retain", "pictures": []}, "which are meant"),
         ({"do": "decide", "decision": "retain", "pictures": ["../../etc/passwd"]}, "not there any more"),
-        ({"do": "undo"}, "nothing is left to undo"),
+        ({"do": "undo", "made": ["no mark"]}, "nothing is left to undo"),
+        ({"do": "undo", "made": []}, "nothing is left to undo"),
+        ({"do": "undo"}, "which decisions are meant"),
         ({"do": "close", "n": 0}, "nothing was decided"),
         ({"do": "erase"}, "is wanted"),
     ],

@@ -33,9 +33,8 @@ async function load() {
   if (first) show(first.key); else put(byId("sheet"), el("p", {}, "This session has no pictures."));
 }
 
-function take({ decided, closing, numbers }) {
-  Object.assign(state, { decided, closing });
-  if (numbers) state.numbers = numbers;
+function take({ decided, closing, newest }) {
+  Object.assign(state, { decided, closing, newest });
   const n = state.pictures.length, done = Object.keys(decided).length, wait = state.pictures.filter((one) => one.waits && !decided[one.key]).length;
   put(byId("count"), `${count(done)} of ${count(n)} decided, ${count(wait)} still wait`);
   byId("bar").value = n ? (n - wait) / n : 1;
@@ -226,8 +225,8 @@ async function decide(word, together = false, stay = false) {
   const pictures = [key_, ...same];
   // What this page knows of them when it is their turn: another page may have decided otherwise meanwhile.
   const seen = () => Object.fromEntries(pictures.filter((one) => state.decided[one]).map((one) => [one, state.decided[one]]));
-  return order(() => ({ do: "decide", decision: word, pictures, boxes, seen: seen() }), ({ numbers }) => {
-    state.steps.push(numbers);
+  return order(() => ({ do: "decide", decision: word, pictures, boxes, seen: seen() }), ({ made }) => {
+    state.steps.push(made);
     if (state.at !== key_) return;
     if (stay) return facts();
     const left = state.filter === "waiting" ? list()[0] : null;
@@ -238,7 +237,9 @@ async function decide(word, together = false, stay = false) {
 
 function undo() {
   if (!state.closing?.n || state.busy) return say("nothing is left to undo");
-  return order({ do: "undo", numbers: state.steps.pop() ?? null }, ({ undone }) => {
+  // What this page made last, else the newest that it was told of: never what another page decided since.
+  return order(() => ({ do: "undo", made: state.steps.at(-1) ?? state.newest }), ({ undone }) => {
+    state.steps.pop();
     for (const key_ of undone) state.drawn.delete(key_);
     if (undone[0] && state.pictures.some((one) => one.key === undone[0])) show(undone[0]);
     say("undone");
