@@ -49,7 +49,7 @@ def study(
     parquet: Annotated[
         bool, switch("Write decisions.parquet too: all decisions as one table (extra parquet).")
     ] = False,
-    again: Annotated[bool, switch("Play all units anew, also those that are there.")] = False,
+    again: Annotated[bool, switch("Remove what was played before, and play all units anew.")] = False,
     model: ModelOptions | None = None,
     json: AsJson = False,
 ) -> int:

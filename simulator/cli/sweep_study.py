@@ -30,7 +30,7 @@ from simulator.sweep.engines import engine_of
 from simulator.sweep.estimate import Estimate, Range, estimate
 from simulator.sweep.named import about
 from simulator.sweep.parquet import ensure_installed, export
-from simulator.sweep.place import ensure_ours
+from simulator.sweep.place import ensure_ours, is_starting_over
 from simulator.sweep.planning import Plan, look
 from simulator.sweep.summary import FILE as SUMMARY
 from simulator.sweep.sweeping import Asked, Study, Swept, Watcher, plan_of, prepared, sweep
@@ -109,7 +109,7 @@ def tell_plan(options: Options) -> int:
     ensure_ours(study.folder, study.file.name)
     plan = plan_of(study, asked, dry=True)
     engine.check(plan.cells)
-    look(plan, again=asked.again)
+    look(plan, again=asked.again or is_starting_over(study.folder))
     prices = {} if options.model.prices is None else read_prices(options.model.prices)
     found = estimate(plan, options.n_workers, len(study.file.all_seeds), prices)
     if not options.json:

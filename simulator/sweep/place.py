@@ -2,7 +2,8 @@
 
 ::
 
-    SWEEP/sweep.json                            the study as resolved, its axes, cells and data sets, how it stands
+    SWEEP/sweep.json                            the study as resolved, its axes, cells and data sets, how it stands:
+                                                starting_over, running, interrupted, some_units_erred, done
     SWEEP/runs/<cell>-<id>-s<seed>/             a run folder for each cell and seed
     SWEEP/runs/…/units/<key>/unit.json          how the unit went, and of what it was made
     SWEEP/runs/…/.scored                        digest of the units that its scores are of
@@ -29,8 +30,9 @@ from simulator.runs.lock import LOCK
 from simulator.runs.unit import LOG
 
 __all__ = [
-    "FILE", "RUN", "RUNS", "SCORED", "UNIT", "UNITS", "default_folder", "ensure_ours", "found_as", "is_part", "locked",
-    "part_of", "read_plan", "rename_runs", "score_mark", "sweep_leftovers", "unit_stands", "write_plan",
+    "FILE", "RUN", "RUNS", "SCORED", "STARTING_OVER", "UNIT", "UNITS", "default_folder", "ensure_ours", "found_as",
+    "is_part", "is_starting_over", "locked", "part_of", "read_plan", "remove_runs", "rename_runs", "score_mark",
+    "sweep_leftovers", "unit_stands", "write_plan",
 ]  # fmt: skip
 
 FILE, RUNS, UNITS, UNIT, SCORED = "sweep.json", "runs", "units", "unit.json", ".scored"
@@ -38,6 +40,8 @@ RUN = "run.json"
 _OURS = (LOCK, "made-up", "leases", FILE + ".part")
 """What a sweep that was ended at once may have left before its ``sweep.json``."""
 SCHEMA = 1
+STARTING_OVER = "starting_over"
+"""How a sweep stands from the moment it is to be played anew until nothing is left of what was played before."""
 _LARGEST = 1 << 28  # bytes of sweep.json
 _RUN = re.compile(r"-([0-9a-f]{10}-s\d+)\Z")
 
@@ -102,6 +106,31 @@ def read_plan(sweep: Path) -> dict[str, Any]:
 def write_plan(sweep: Path, told: Mapping[str, Any]) -> None:
     """Write ``sweep.json`` beside, then rename it."""
     write_json(sweep / FILE, {"schema": SCHEMA, **told})
+
+
+def is_starting_over(sweep: Path) -> bool:
+    """Whether a start over was begun whose old runs may be there still: none of them is to count.
+
+    Raises:
+        InputError: a ``sweep.json`` that is none.
+    """
+    return (sweep / FILE).exists() and read_plan(sweep).get("status") == STARTING_OVER
+
+
+def remove_runs(sweep: Path, names: Iterable[str]) -> None:
+    """Remove runs, with what was played of them.
+
+    Raises:
+        UsageError: one cannot be removed.
+    """
+    for name in names:
+        try:
+            shutil.rmtree(sweep / RUNS / name)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            want = f"cannot be removed ({error.strerror or error}), and would be mixed with what is played now"
+            raise UsageError(f"{sweep / RUNS / name}: what was played before {want}") from error
 
 
 def found_as(runs: Path, wanted: Iterable[str]) -> dict[str, str]:

@@ -27,10 +27,13 @@ from simulator.sweep.named import names as presets
 from simulator.sweep.papers import published_of
 from simulator.sweep.place import (
     RUNS,
+    STARTING_OVER,
     UNITS,
     default_folder,
     ensure_ours,
+    is_starting_over,
     locked,
+    remove_runs,
     rename_runs,
     sweep_leftovers,
     write_plan,
@@ -222,7 +225,8 @@ def sweep(what: str | Path, asked: Asked | None = None, *, engine: Engine | str 
     try:
         plan = plan_of(study, asked, watcher=watcher)
         runner.check(plan.cells)
-        n_gone = _make_room(study, plan, again=asked.again)
+        again = asked.again or is_starting_over(study.folder)  # which was stopped while it cleared away
+        n_gone = _make_room(study, plan, again=again, watcher=watcher)
         watcher.launched(study, plan, n_gone)
         ended: Counter[str] = Counter()
         _play(plan, runner, watcher, stop, ended)
@@ -235,12 +239,19 @@ def sweep(what: str | Path, asked: Asked | None = None, *, engine: Engine | str 
         lock.release()
 
 
-def _make_room(study: Study, plan: Plan, *, again: bool) -> int:
-    """See what is there, and clear away what is in the way; how many runs of before are in the study no more."""
+def _make_room(study: Study, plan: Plan, *, again: bool, watcher: Watcher | None = None) -> int:
+    """See what is there, and clear away what is in the way; how many runs of before are in the study no more.
+
+    To play all anew is to remove all first: whenever that is stopped, no unit of before is left beside new ones.
+    """
     folder, names = study.folder, [run.name for run in plan.runs]
     look(plan, again=again)
     ask_servers(plan)
     rename_runs(folder / RUNS, names)
+    if again and (old := [name for name in names if (folder / RUNS / name).exists()]):
+        (watcher or Watcher()).tell(f"{folder}: what was played before is removed")
+        write_plan(folder, _told(study, plan, STARTING_OVER))
+        remove_runs(folder, old)
     write_plan(folder, _told(study, plan, "running"))
     for run in plan.runs:
         if run.missing:

@@ -104,3 +104,25 @@ def test_ten_kills_at_random_points_leave_the_bytes_of_an_unbroken_sweep(place: 
     assert scores(out) == scores(whole)
     left = [p.name for p in out.glob("runs/*/units/.*")]
     assert not left, "nothing of the torn units is left"
+    _start_over_and_kill(place, out, words, n_units)
+    assert (summaries(out), logs(out), scores(out)) == (summaries(whole), logs(whole), scores(whole))
+
+
+def _start_over_and_kill(place: Path, out: Path, words: tuple[str, ...], n_units: int) -> None:
+    """``--again``, killed while it plays, and the plain command: no unit of before is among those that are there."""
+    before = {p: p.stat().st_ino for p in out.glob("runs/*/units/*/decisions.jsonl")}
+    files = [p.open("rb") for p in before]  # so that nobody gets their numbers
+    sweeping, n_played = Sweeping(place, out.name, "--again", *words), 0
+    for record in sweeping.records():
+        n_played += record["event"] == "unit"
+        if n_played == 5:
+            break
+    sweeping.kill()
+    code, found = Sweeping(place, out.name, *words).end()
+    assert (code, found[-1]["event"]) == (0, "done")
+    assert n_units // 2 < found[0]["to_play"] <= n_units - 5
+    after = {p: p.stat().st_ino for p in out.glob("runs/*/units/*/decisions.jsonl")}
+    assert after.keys() == before.keys()
+    assert not set(after.values()) & set(before.values())
+    for file in files:
+        file.close()

@@ -15,8 +15,9 @@ from simulator.play.comparing import compare
 from simulator.play.kept import read_scores
 from simulator.play.player import run
 from simulator.play.scoring import score_folder
-from simulator.sweep.place import locked, read_plan
+from simulator.sweep.place import is_starting_over, locked, read_plan, remove_runs
 from simulator.sweep.sweeping import Asked, sweep
+from simulator.sweep.types import Stop
 from tests.sweep.small import LATENCY, Watch, session, summaries, swept, world, write
 
 AGENT = '''"""An agent in a file of its own: its code is a part of what a unit is made of."""
@@ -30,6 +31,22 @@ class Mine:
     async def decide(self, observation):
         """Nothing."""
         return SILENT
+'''
+
+MOODY = '''"""An agent that reads a file of which nobody knows."""
+
+from pathlib import Path
+
+from simulator import SILENT, Offer
+
+
+class Moody:
+    """Offers what the file says."""
+
+    async def decide(self, observation):
+        """By mood."""
+        said = (Path(__file__).parent / "mood.txt").read_text()
+        return SILENT if said == "silent" else Offer(said, "look", 0.9)
 '''
 
 
@@ -95,6 +112,59 @@ def test_again_plays_all_anew_to_the_same_summary(file: Path, tmp_path: Path) ->
     assert len(watch.units) == 12
     assert summaries(tmp_path / "out") == before
     assert not set(units.values()) & set(units_of(tmp_path / "out").values())
+
+
+def moody(place: Path) -> Path:
+    """A study of an agent in a bad mood, played, whose mood has changed since."""
+    world(place)
+    (place / "moody.py").write_text(MOODY)
+    (place / "mood.txt").write_text("silent")
+    axes = {"agent": f"{place / 'moody.py'}:Moody", "memory": ["none", "rag"], "latency": LATENCY}
+    file = write(place, axes=axes)
+    swept(file, place / "out")
+    (place / "mood.txt").write_text("Translation")
+    swept(file, place / "fresh")
+    assert summaries(place / "out") != summaries(place / "fresh")
+    return file
+
+
+def test_what_again_began_is_finished_by_the_plain_command(tmp_path: Path) -> None:
+    file, stop, watch = moody(tmp_path), Stop(), Watch()
+    watch.done = lambda done: setattr(stop, "draining", True)  # type: ignore[method-assign]
+    asked = Asked(out=tmp_path / "out", again=True)
+    assert sweep(file, asked, engine="inline", watcher=watch, stop=stop).code == Exit.INTERRUPTED
+    assert watch.said == [f"{tmp_path / 'out'}: what was played before is removed"]
+    _, watch = swept(file, tmp_path / "out")
+    assert len(watch.units) == 5, "all but the one that was played anew"
+    assert summaries(tmp_path / "out") == summaries(tmp_path / "fresh")
+
+
+def test_again_that_is_stopped_while_it_clears_away_is_finished_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = moody(tmp_path)
+    first = min((tmp_path / "out" / "runs").iterdir()).name
+
+    def one_then_stop(sweep: Path, names: list[str]) -> None:
+        remove_runs(sweep, [first])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("simulator.sweep.sweeping.remove_runs", one_then_stop)
+    with pytest.raises(KeyboardInterrupt):
+        swept(file, tmp_path / "out", again=True)
+    monkeypatch.undo()
+    assert read_plan(tmp_path / "out")["status"] == "starting_over"
+    assert is_starting_over(tmp_path / "out"), "a dry run says that all is to be played"
+    _, watch = swept(file, tmp_path / "out")
+    assert len(watch.units) == 6
+    assert summaries(tmp_path / "out") == summaries(tmp_path / "fresh")
+
+
+def test_again_leaves_runs_that_are_in_the_study_no_more(tmp_path: Path) -> None:
+    axes = {"agent": "silent", "memory": ["none", "rag"], "latency": LATENCY}
+    swept(world(tmp_path, n=1, axes=axes), tmp_path / "out")
+    _, watch = swept(write(tmp_path, axes={**axes, "memory": ["none"]}), tmp_path / "out", again=True)
+    assert (len(watch.units), watch.n_gone) == (1, 1)
 
 
 def test_a_session_that_has_changed_is_played_again_and_no_other(file: Path, tmp_path: Path) -> None:
