@@ -10,17 +10,22 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, cast
 
 from aiohttp import web
 
 from simulator.core.operators import operators
+from simulator.timing.clock import yield_once
 
 __all__ = ["MOST", "Door"]
 
 MOST = 128
 """Connections at once, far below the usual 1024 open files of a process."""
 BACKLOG = 64
+TURNS = 5
+"""Of the loop, after which nothing is left of a connection: asyncio takes two to announce one that was accepted, one to
+close it, and what answered on it ends in two more."""
 _NO_FILES = "socket.accept()"
 
 
@@ -36,8 +41,10 @@ class Door:
     def __init__(self, server: web.Server, headers: Mapping[str, str], most: int = MOST) -> None:
         self._server, self._most = server, most
         self.headers = headers
-        self._open: dict[web.RequestHandler, bool] = {}
+        self._open: dict[web.RequestHandler, asyncio.Transport] = {}
+        self._known = set[web.RequestHandler]()
         self._listening: asyncio.Server | None = None
+        self._closed = False
 
     async def listen(self, host: str, port: int) -> int:
         """Take connections from now on; gives the port.
@@ -50,28 +57,47 @@ class Door:
         self._listening = await loop.create_server(self._connection, host, port, backlog=BACKLOG)
         return int(self._listening.sockets[0].getsockname()[1])
 
-    def close(self) -> None:
-        """Take no more of them."""
-        if self._listening is not None:
-            self._listening.close()
+    async def close(self) -> None:
+        """Take no more of them; what was accepted before and comes only now goes at once."""
+        self._closed = True
+        listening, self._listening = self._listening, None
+        if listening is None:
+            return
+        for socket in listening.sockets:
+            with suppress(NotImplementedError):  # Windows, where nothing comes between accepting and what follows
+                asyncio.get_running_loop().remove_reader(socket.fileno())
+        await yield_once()  # asyncio loses the sockets of those that it accepted a turn before its server closes
+        listening.close()
+
+    async def end(self) -> None:
+        """Let go of all of them, also of those whose other end does not fetch what was sent."""
+        for connection in list(self._open):
+            self._let_go(connection)
+        for _ in range(TURNS):
+            await yield_once()
 
     def known(self, connection: object) -> None:
         """Who is at its other end may ask: it stays."""
         if connection in self._open:
-            self._open[connection] = True
+            self._known.add(connection)
 
-    def came(self, connection: web.RequestHandler) -> None:
+    def came(self, connection: web.RequestHandler, transport: asyncio.Transport) -> None:
         """One more; where that is one too many, one goes."""
-        self._open[connection] = False
-        if len(self._open) > self._most:
-            gone = next(one for one, known in self._open.items() if not known)  # the new one at the latest
-            del self._open[gone]
-            if gone.transport is not None:
-                gone.transport.abort()
+        self._open[connection] = transport
+        if self._closed:
+            self._let_go(connection)
+        elif len(self._open) > self._most:
+            self._let_go(next(one for one in self._open if one not in self._known))  # the new one at the latest
 
     def went(self, connection: web.RequestHandler) -> None:
         """One less."""
         self._open.pop(connection, None)
+        self._known.discard(connection)
+
+    def _let_go(self, connection: web.RequestHandler) -> None:
+        transport = self._open[connection]
+        self.went(connection)
+        transport.abort()
 
     def _connection(self) -> _Connection:
         loop = asyncio.get_running_loop()
@@ -89,7 +115,7 @@ class _Connection(web.RequestHandler):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
-        self._door.came(self)
+        self._door.came(self, cast(asyncio.Transport, transport))
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self._door.went(self)

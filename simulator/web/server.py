@@ -36,6 +36,8 @@ from simulator.web.place import NotHere, Place
 __all__ = ["HEADERS", "Web", "new_token"]
 
 END_S = 2.0
+UNDONE_S = 1.0
+"""How long answers that are being made or fetched at the end may still take, and then to break off."""
 SWITCH_S = 0.001
 """After which a thread that computes gives way to another one; Python's own 5 ms are felt by a run beside a page."""
 LARGEST_POST = 64 * 1024
@@ -130,7 +132,7 @@ class Web:
                 f"--host {host} shows screens to others: it needs --token WORD, or --token new for a new one"
             )
         self._host = host
-        self._runner = web.AppRunner(self.app, handle_signals=False, shutdown_timeout=1)
+        self._runner = web.AppRunner(self.app, handle_signals=False, shutdown_timeout=UNDONE_S)
         await self._runner.setup()
         assert self._runner.server is not None
         self._door = Door(self._runner.server, HEADERS)
@@ -148,9 +150,11 @@ class Web:
             task.cancel()
         self.place.hub.close()
         if self._door is not None:
-            self._door.close()
+            await self._door.close()
         if self._runner is not None:
             await self._runner.cleanup()
+        if self._door is not None:
+            await self._door.end()
 
     @contextmanager
     def in_thread(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:

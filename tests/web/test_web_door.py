@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -14,7 +16,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from simulator.timing.clock import pause
+from simulator.timing.clock import pause, yield_once
 from simulator.web import server
 from simulator.web.door import Door
 from simulator.web.place import Place
@@ -66,6 +68,38 @@ async def test_idle_connections_do_not_use_up_files_and_keep_nobody_out(
                     assert answer.status == 200
             pages.place.hub.publish("word", {})
             assert b"word" in await events.content.read(100)  # who may ask stayed
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_connections_that_come_while_the_server_stops_are_closed(tmp_path: Path, turns: int) -> None:
+    with ExitStack() as stack:
+        async with running(tmp_path) as pages:
+            await yield_once()
+            ends = [
+                stack.enter_context(socket.create_connection(("127.0.0.1", pages.port), timeout=5)) for _ in range(3)
+            ]
+            for _ in range(turns):  # asyncio takes some to accept them and to announce them
+                await yield_once()
+        for end in ends:
+            end.setblocking(False)
+            with suppress(ConnectionResetError):
+                assert end.recv(1) == b""
+
+
+def test_whoever_does_not_fetch_an_answer_keeps_no_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def large(request: web.Request) -> web.Response:
+        return web.Response(body=bytes(10_000_000))
+
+    monkeypatch.setattr(server, "UNDONE_S", 0.05)
+    left: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: left.append(found.exc_value))
+    pages = Web(Place([tmp_path]), more=[web.get("/large", large)])
+    with ExitStack() as stack, pages.in_thread():
+        end = stack.enter_context(socket.create_connection(("127.0.0.1", pages.port), timeout=5))
+        end.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        end.recv(1)
+    gc.collect()
+    assert left == []
 
 
 async def test_connections_without_a_file_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
