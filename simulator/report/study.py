@@ -6,20 +6,17 @@ Everything that is not an axis of the map stands at one value, which can be chos
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulator.core.errors import InputError, UsageError, nearest, quote
-from simulator.core.files import open_plain
+from simulator.core.errors import UsageError, nearest, quote
 from simulator.figures.summary import Summary, seconds
 from simulator.report.charts import Cell, Change, curves, forest, heat
 from simulator.report.svg import Axes, Canvas
 
 __all__ = [
-    "FILE",
     "Maps",
     "View",
     "axes_of",
@@ -30,12 +27,8 @@ __all__ = [
     "is_study",
     "maps_of",
     "metric_of",
-    "read_summary",
 ]
 
-FILE = "summary.json"
-SCHEMA = 1
-_LARGEST = 64_000_000  # bytes of a summary
 _BESIDE = {"p95": "latency p95 (ms)", "cost": "cost", "tokens": "tokens, all kinds"}
 _MOST_EFFECTS = 60
 _ROWS, _COLUMNS = ("agent", "model", "policy", "protocol", "window", "rate"), ("memory", "window", "latency", "policy")
@@ -73,31 +66,6 @@ class Maps:
 def is_study(folder: Path) -> bool:
     """Whether a folder is a sweep's, and no run's."""
     return (folder / "sweep.json").is_file() and not (folder / "run.json").is_file()
-
-
-def read_summary(folder: Path) -> Summary:
-    """The summary of a sweep.
-
-    Raises:
-        InputError: it has not been summed up yet, no cell has a figure, or the file is damaged.
-    """
-    file = folder / FILE
-    try:
-        with open_plain(file) as stream:
-            text = stream.read(_LARGEST + 1)
-        if len(text) > _LARGEST:
-            raise InputError(file, f"is larger than {_LARGEST // 1_000_000} MB")
-        raw = json.loads(text.decode("utf-8"))
-    except FileNotFoundError:
-        want = "this study has not been summed up yet: its command does that when all is played"
-        raise InputError(file, want) from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(file, "cannot be read; the study's command writes it anew") from error
-    if not isinstance(raw, dict) or raw.get("schema") != SCHEMA:
-        raise InputError(file, "is of another version; the study's command writes it anew")
-    if not raw["metrics"] or not raw["cells"]:
-        raise InputError(file, "no cell of this study has a figure yet")
-    return Summary(raw)
 
 
 def metric_of(summary: Summary, view: View) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 from simulator.figures.summary import Summary
 from simulator.report.page import Made
 from simulator.report.parts import Html, document, listed, number, section, table
-from simulator.report.study import FILE, View, axes_of, cells_of, curves_of, effects_of, maps_of, read_summary
+from simulator.report.study import View, axes_of, cells_of, curves_of, effects_of, maps_of
+from simulator.report.summary_file import FILE, read_summary
 from simulator.report.svg import clean, figure
 from simulator.runs.stored import stored
 from simulator.session.ignored import is_within_hidden

@@ -8,7 +8,8 @@ from typing import Any
 
 from aiohttp import web
 
-from simulator.report.study import FILE, View, read_summary
+from simulator.report.study import View
+from simulator.report.summary_file import FILE, read_summary
 from simulator.runs.stored import stored
 from simulator.web.ablation_data import ablation
 from simulator.web.pages import answer, answered, html

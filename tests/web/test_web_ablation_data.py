@@ -9,7 +9,8 @@ import pytest
 
 from simulator.core.errors import InputError, UsageError
 from simulator.figures.summary import Summary
-from simulator.report.study import View, read_summary
+from simulator.report.study import View
+from simulator.report.summary_file import read_summary
 from simulator.web.ablation_data import ablation
 
 
