@@ -124,6 +124,7 @@ def _plan_told(study: Study, plan: Plan, found: Estimate, workers: int) -> dict[
     there = [counted(found.there, "unit") + " there"]
     there += [f"{found.changed} of other inputs, played anew"] if found.changed else []
     there += [f"{found.erred} erred, tried again"] if found.erred else []
+    there += [f"{found.damaged} damaged, played anew"] if found.damaged else []
     said = {"folder": str(study.folder)}
     said |= {axis.name: ", ".join(axis.values) for axis in study.grid.axes if axis.varies or axis.name != "data"}
     said["seeds"] = ", ".join(map(str, study.file.all_seeds[:8])) + (" …" if found.seeds > 8 else "")
@@ -253,16 +254,19 @@ class _Teller(Watcher):
         self._voice.record(
             "launch", sweep=str(study.folder), study=study.file.name, cells=len(plan.cells), runs=len(plan.runs),
             units=self._n_units, to_play=n, changed=plan.n_changed, erred=plan.n_erred,
+            damaged=plan.n_damaged,
         )  # fmt: skip
         if not n:
             self._voice.tell(f"{study.folder}: all of it was played before; --again plays it anew")
-        elif self._n_there or plan.n_changed:
+        elif self._n_there or plan.n_changed or plan.n_damaged:
             self._voice.tell(f"{study.folder}: {self._n_there} of {self._n_units} units are there")
         if plan.n_changed:
             of = counted(plan.n_changed, "unit")
             self._voice.tell(f"{of} of inputs that have changed since: played anew", "yellow")
         if plan.n_erred:
             self._voice.tell(f"{counted(plan.n_erred, 'unit')} erred before: tried again", "yellow")
+        if plan.n_damaged:
+            self._voice.tell(f"{counted(plan.n_damaged, 'unit')} cut or damaged since: played anew", "yellow")
         if n_gone:
             self._voice.tell(f"{counted(n_gone, 'run')} of it are in the study no more, and in no figure", "dim")
         alone = sum(len(run.missing) for run in plan.runs if plan.facts[run.cell].needs.alone)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from simulator.core.errors import InputError, UsageError, nearest, quote
+from simulator.core.errors import InputError, UsageError, likely, quote
 from simulator.sweep.cell_names import cell_names
 
 __all__ = ["Named", "named"]
 
 PLAN = "sweep.json"
+_TOLD = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,13 @@ def _is_sweep(path: Path) -> bool:
 
 def _ensure_used(sweep: Path | None, used: bool) -> None:
     if sweep is not None and not used:
-        names = [name for name, cell in _cells(sweep).items() if name == cell.name]
-        some = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
-        raise UsageError(f"{sweep} is a sweep; name two of its cells behind it: {some}")
+        raise UsageError(f"{sweep} is a sweep; name two of its cells behind it: {_some(_cells(sweep))}")
+
+
+def _some(cells: Mapping[str, Named]) -> str:
+    """Names of cells, as many as a sentence has room for."""
+    names = [name for name, cell in cells.items() if name == cell.name]
+    return ", ".join(names[:_TOLD]) + (f" and {len(names) - _TOLD} more" if len(names) > _TOLD else "")
 
 
 def _cells(sweep: Path) -> dict[str, Named]:
@@ -78,8 +83,10 @@ def _cells(sweep: Path) -> dict[str, Named]:
 def _cell(sweep: Path, name: str) -> Named:
     cells = _cells(sweep)
     if (cell := cells.get(name)) is None:
-        raise UsageError(f"{sweep} has no cell {quote(name)}; {nearest(name, [c.name for c in cells.values()])}")
+        raise UsageError(f"{sweep} has no cell {quote(name)}; {likely(name, cells)}known: {_some(cells)}")
     runs = tuple(folder for folder in cell.runs if (folder / "run.json").is_file())
     if not runs:
-        raise InputError(sweep, f"of its cell {quote(name)} no run has been played yet")
+        raise InputError(
+            sweep, f"of its cell {quote(name)} no run has come to its end yet; the sweep's command goes on"
+        )
     return Named(cell.name, runs)

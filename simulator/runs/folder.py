@@ -34,7 +34,13 @@ LARGEST = 1 << 28  # bytes of run.json: of a million units
 
 __all__ = ["TWIN", "RunFolder", "digest", "lost", "read_log", "read_run", "read_unit", "read_units", "write_json"]
 
+UNIT = "unit.json"
+"""In the folder of a unit of a sweep: how it went."""
 _CHANGED = "it was changed since the unit was played; the same command plays the unit anew"
+_CHANGED_IN_SWEEP = "it was changed since the unit was played; remove the unit's folder, and its sweep plays it anew"
+_PLAYED_SINCE = (
+    "its sweep has played the unit anew since the run was scored, and was stopped; the sweep's command goes on"
+)
 
 _NUMBERS = re.compile(r"\[\n[^\[\]{}\"]*\]")
 """An indented list of numbers; within a string there is no line break."""
@@ -228,6 +234,8 @@ def read_run(path: Path) -> dict[str, Any]:
             ) from error
         inner = sorted(f.parent.name for f in path.glob("*/run.json"))
         want = f"it holds runs, name one: {', '.join(inner[:8])}" if inner else "not a run folder: it has no run.json"
+        if (path / "units").is_dir() and (path.absolute().parents[1] / "sweep.json").is_file():
+            want = "not all of its units are played yet; the command of its sweep goes on"
         raise InputError(path, want) from error
     except OSError as error:
         raise InputError(file, f"cannot be read ({error.strerror})") from error
@@ -272,7 +280,7 @@ def read_unit(path: Path, run: Mapping[str, Any], key: str) -> tuple[RunLog, Tru
     folder = path / "units" / key
     log, truth = read_log(folder, run["units"].get(key, {})), truths.read(folder / TRUTH)
     if truth.digest() != log.header.get("truth"):
-        raise InputError(folder / TRUTH, _CHANGED)
+        raise InputError(folder / TRUTH, _CHANGED_IN_SWEEP if (folder / UNIT).exists() else _CHANGED)
     return log, truth
 
 
@@ -288,8 +296,20 @@ def read_log(folder: Path, told: Mapping[str, Any]) -> RunLog:
     """
     log = runlog.read(folder / LOG)
     if log.complete and told.get("log_sha256") not in (None, file_digest(folder / LOG)):
-        raise InputError(folder / LOG, _CHANGED)
+        raise InputError(folder / LOG, _why_other(folder))
     return log
+
+
+def _why_other(folder: Path) -> str:
+    """Why a unit's log is another than the one of which ``run.json`` tells."""
+    try:
+        told = json.loads((folder / UNIT).read_bytes())
+    except FileNotFoundError:
+        return _CHANGED
+    except (OSError, ValueError, RecursionError):
+        return _CHANGED_IN_SWEEP
+    played = isinstance(told, dict) and told.get("log_sha256") == file_digest(folder / LOG)
+    return _PLAYED_SINCE if played else _CHANGED_IN_SWEEP
 
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Mapping[str, Any]]) -> tuple[str, bool]:

@@ -33,7 +33,8 @@ class Estimate:
     """What is to be played of a study.
 
     Attributes:
-        units: all of them; ``there``: played already; ``changed``: of other inputs; ``erred``: to be tried again.
+        units: all of them; ``there``: played already; ``changed``: of other inputs; ``erred``: to be tried again;
+            ``damaged``: cut or damaged since.
         decisions: about; None where data are yet to be made.
         calls: to models; None where an agent does not tell how often it asks.
         tokens_in: from, to; ``tokens_out`` likewise. None where calls are.
@@ -49,6 +50,7 @@ class Estimate:
     missing: int
     changed: int
     erred: int
+    damaged: int
     decisions: int | None
     calls: int | None
     tokens_in: Range | None
@@ -77,7 +79,7 @@ def estimate(plan: Plan, workers: int, seeds: int, prices: Mapping[str, Price] |
             sum_.add(plan, run)
     return Estimate(
         len(plan.cells), seeds, len(plan.runs), plan.n_units, plan.n_units - plan.n_missing, plan.n_missing,
-        plan.n_changed, plan.n_erred, sum_.decisions, sum_.calls, *sum_.tokens,
+        plan.n_changed, plan.n_erred, plan.n_damaged, sum_.decisions, sum_.calls, *sum_.tokens,
         None if sum_.cost is None else _ends(sum_.cost),
         _ends([alone + beside / workers for alone, beside in zip(sum_.alone_s, sum_.seconds, strict=True)]),
         sum_.n_alone,

@@ -179,7 +179,7 @@ def unit_stands(folder: str | Path, inputs: str) -> tuple[str, str]:
         inputs: what it would be made of now.
 
     Returns:
-        ``done``, ``erred``, ``changed`` (it is of other inputs, or damaged) or ``missing``; the SHA-256 of its log.
+        ``done``, ``erred``, ``changed`` (it is of other inputs), ``damaged`` or ``missing``; the SHA-256 of its log.
     """
     try:
         with open(f"{folder}/{UNIT}", "rb") as file:
@@ -187,16 +187,16 @@ def unit_stands(folder: str | Path, inputs: str) -> tuple[str, str]:
     except FileNotFoundError:
         return "missing", ""
     except (OSError, ValueError, RecursionError):
-        return "changed", ""
+        return "damaged", ""
     try:
         if told["inputs"] != inputs:
             return "changed", ""
         if told["error"] is not None:
             return "erred", str(told["log_sha256"])
         size = os.stat(f"{folder}/{LOG}").st_size  # what is in it is looked at when it is scored
-        return ("done" if told.get("log_size", size) == size else "changed"), str(told["log_sha256"])
-    except (OSError, KeyError, TypeError, AttributeError):  # damaged: it is played again
-        return "changed", ""
+        return ("done" if told.get("log_size", size) == size else "damaged"), str(told["log_sha256"])
+    except (OSError, KeyError, TypeError, AttributeError):
+        return "damaged", ""
 
 
 def score_mark(stand: Iterable[tuple[str, str, str]]) -> str:

@@ -77,7 +77,8 @@ class Run:
         name: of its folder.
         cell: number of its cell; ``seed``.
         missing: numbers of the sessions whose units are to be played.
-        n_changed: of those that were played of other inputs; ``n_erred``: that could not be played to their end.
+        n_changed: of those that were played of other inputs; ``n_erred``: that could not be played to their end;
+            ``n_damaged``: whose log was cut or is gone, or whose ``unit.json`` cannot be read.
         is_scored: whether its scores are those of its units.
     """
 
@@ -87,6 +88,7 @@ class Run:
     missing: list[int] = field(default_factory=list)
     n_changed: int = 0
     n_erred: int = 0
+    n_damaged: int = 0
     is_scored: bool = False
 
 
@@ -143,6 +145,11 @@ class Plan:
     def n_erred(self) -> int:
         """Units that are to be played again since they could not be played to their end."""
         return sum(run.n_erred for run in self.runs)
+
+    @property
+    def n_damaged(self) -> int:
+        """Units that are to be played again since what was left of them is damaged."""
+        return sum(run.n_damaged for run in self.runs)
 
     def task(self, run: Run, session: Session) -> Task:
         """The task of a unit."""
@@ -318,6 +325,7 @@ def look(plan: Plan, *, again: bool) -> None:
                 run.missing.append(i)
                 run.n_changed += state == "changed"
                 run.n_erred += state == "erred"
+                run.n_damaged += state == "damaged"
         if not run.missing:
             run.is_scored = _is_scored(Path(folder), score_mark(stand))
 

@@ -38,7 +38,9 @@ def test_cells_that_are_not_there_are_told_with_those_that_are(sweep: Path) -> N
         compare([sweep])
     with pytest.raises(UsageError, match="no cell 'ragg'; did you mean 'rag'"):
         compare([sweep, "none", "ragg"])
-    with pytest.raises(InputError, match="of its cell 'late' no run has been played yet"):
+    with pytest.raises(UsageError, match=r"has no cell 'nosuch'; known: none, rag, late$"):
+        compare([sweep, "none", "nosuch"])
+    with pytest.raises(InputError, match="of its cell 'late' no run has come to its end yet"):
         compare([sweep, "none", "late"])
 
 

@@ -199,9 +199,41 @@ def test_a_unit_that_is_gone_or_damaged_is_played_again(file: Path, tmp_path: Pa
     shutil.rmtree(first)
     (second / "unit.json").write_text("{")
     (third / "unit.json").unlink()
+    _cut(first.parent / "s1" / "decisions.jsonl")
     _, watch = swept(file, tmp_path / "out")
-    assert watch.units == [(p.parents[1].name, "s0") for p in (first, second, third)] or len(watch.units) == 3
+    assert watch.plan is not None
+    assert (watch.plan.n_missing, watch.plan.n_changed, watch.plan.n_damaged) == (4, 0, 2), "no input has changed"
+    assert {(p.parents[1].name, "s0") for p in (first, second, third)} < set(watch.units)
     assert summaries(tmp_path / "out") == before
+
+
+def _cut(log: Path) -> None:
+    log.write_bytes(log.read_bytes()[:-50])
+
+
+def test_score_and_compare_tell_what_is_true_of_a_run_whose_sweep_was_stopped(file: Path, tmp_path: Path) -> None:
+    swept(file, tmp_path / "out")
+    run = min((tmp_path / "out" / "runs").iterdir())
+    other = max((tmp_path / "out" / "runs").iterdir())
+    scenario = tmp_path / "sessions" / "s0" / "scenario.yaml"
+    scenario.write_text(scenario.read_text().replace('"closes_s": 25.0', '"closes_s": 30.0'))
+    stop, watch = Stop(), Watch()
+    watch.done = lambda done: setattr(stop, "draining", True)  # type: ignore[method-assign]
+    sweep(file, Asked(out=tmp_path / "out"), engine="inline", watcher=watch, stop=stop)
+    since = "played the unit anew since the run was scored, and was stopped; the sweep's command goes on"
+    with pytest.raises(InputError, match=since):
+        score_folder(run)
+    with pytest.raises(InputError, match=since):
+        compare([run, other])
+    swept(file, tmp_path / "out")
+    score_folder(run)
+    log = run / "units" / "s0" / "decisions.jsonl"
+    log.write_bytes(log.read_bytes().replace(b"May I help", b"May I harm"))
+    with pytest.raises(InputError, match="it was changed since the unit was played; remove the unit's folder, and its"):
+        score_folder(run)
+    (run / "run.json").unlink()
+    with pytest.raises(InputError, match="not all of its units are played yet; the command of its sweep goes on"):
+        score_folder(run)
 
 
 def test_scores_that_are_gone_are_made_again_without_playing(file: Path, tmp_path: Path) -> None:
