@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.report.svg import escaped
 
-__all__ = ["Html", "document", "flat", "listed", "number", "paragraph", "piece", "section", "table"]
+__all__ = ["Html", "beside", "document", "flat", "listed", "number", "paragraph", "piece", "section", "table"]
 
 
 class Html(str):
@@ -59,6 +59,12 @@ def section(title: str, *parts: str, id_: str | None = None) -> Html:
     inner = "".join(parts)
     head = f' id="{escaped(id_)}"' if id_ else ""
     return Html(f"<section{head}><h2>{escaped(title)}</h2>{inner}</section>" if inner else "")
+
+
+def beside(parts: Iterable[str]) -> str:
+    """Figures side by side where there is room; nothing where there are none."""
+    inner = "".join(parts)
+    return f'<div class="figures">{inner}</div>' if inner else ""
 
 
 def paragraph(text: object, of: str = "") -> Html:

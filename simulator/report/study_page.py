@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from simulator.figures.summary import Summary
 from simulator.report.page import Made
-from simulator.report.parts import Html, document, listed, number, section, table
+from simulator.report.parts import Html, beside, document, listed, number, section, table
 from simulator.report.study import View, axes_of, cells_of, curves_of, effects_of, maps_of
 from simulator.report.summary_file import FILE, read_summary
 from simulator.report.svg import clean, figure
@@ -40,10 +40,10 @@ def _made(sweep: Path, summary: Summary) -> Made:
         Html(f"<header><h1>proact report</h1>{_study(raw)}</header>"),
         section("What must be known", listed(raw["caveats"])),
         *(
-            section(name, _beside(_maps(summary, name, rows, columns, every=name == lead)))
+            section(name, beside(_maps(summary, name, rows, columns, every=name == lead)))
             for name in names[:_MOST_FIGURES]
         ),
-        section("Curves", _beside(figure(d, f"{caption}.") for caption, d in _curves(summary, lead, rows, columns))),
+        section("Curves", beside(figure(d, f"{caption}.") for caption, d in _curves(summary, lead, rows, columns))),
         section("Marginal effects", *_effects(summary, names)),
         section("All cells", _cells(summary, lead)),
         section("Published", _published(raw)),
@@ -51,11 +51,6 @@ def _made(sweep: Path, summary: Summary) -> Made:
     ]
     title = clean(raw["study"]["name"], 80)
     return Made(document(title, "".join(parts)), 0, is_within_hidden(sweep), ("This report holds no pictures.",))
-
-
-def _beside(parts: Iterable[str]) -> str:
-    inner = "".join(parts)
-    return f'<div class="figures">{inner}</div>' if inner else ""
 
 
 def _study(raw: Mapping[str, Any]) -> Html:

@@ -10,6 +10,7 @@ import numpy as np
 from scorers.base import Unit
 from scorers.explaining import Told, explain_unit, seconds
 from simulator.play.scoring import Opened
+from simulator.report.naming import without_folders
 from simulator.runs.records import Ints, Kind, RunLog
 
 __all__ = ["Telling", "telling"]
@@ -153,6 +154,8 @@ def _failed(units: Sequence[Unit]) -> list[Telling]:
             if record["kind"] in ("error", "unparsed"):
                 error = record.get("error") or {"kind": record["kind"], "text": "the answer could not be read"}
                 title = f"decision {record['seq']} came to nothing: {error['kind']}"
-                found.append(Telling("a failure", unit.key, record["captured_ns"], title, (str(error["text"]),)))
+                found.append(
+                    Telling("a failure", unit.key, record["captured_ns"], title, (without_folders(str(error["text"])),))
+                )
                 break
     return found

@@ -6,6 +6,7 @@ import asyncio
 
 from aiohttp import web
 
+from simulator.report.naming import name_of
 from simulator.web import pages
 from simulator.web.place import Place
 
@@ -18,6 +19,6 @@ def routes(place: Place) -> list[web.AbstractRouteDef]:
     async def about(request: web.Request) -> web.StreamResponse:
         found = await asyncio.to_thread(place.all)
         counts = {kind: sum(one.kind == kind for one in found) for kind in ("run", "sweep", "session")}
-        return pages.answer({"found": counts, "roots": [str(root) for root in place.roots]})
+        return pages.answer({"found": counts, "roots": [name_of(root) for root in place.roots]})
 
     return [web.get("/about", pages.html("about.html")), web.get("/api/about", about)]

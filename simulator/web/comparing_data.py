@@ -15,9 +15,11 @@ from simulator.core.types import SECOND
 from simulator.play.comparing import Comparison, Row, compare
 from simulator.play.scoring import open_folder
 from simulator.play.sides import Side
+from simulator.report.against import changes_of
 from simulator.report.charts import Point, curves, ecdf, forest, pareto
 from simulator.report.curves import f1_by_deadline, f1_of_units, latencies
-from simulator.report.page import QUALITY, RunFacts, changes_of, point_of, read_facts
+from simulator.report.facts import QUALITY, RunFacts, read_facts
+from simulator.report.quality import point_of
 from simulator.runs.lock import status_now
 from simulator.web.place import Place
 

@@ -15,6 +15,7 @@ from scorers.interrupted import played_until
 from simulator.core.errors import InputError, quote
 from simulator.play.kept import read_scores
 from simulator.play.whereabouts import told_since
+from simulator.report.naming import name_of
 from simulator.runs.folder import read_run, read_unit
 from simulator.runs.gate import Gate
 from simulator.runs.records import RunLog
@@ -55,7 +56,7 @@ def open_unit(run: Path, key: str, *, going_on: bool = False) -> UnitView:
     if later := not unit.has_truth(protocol):
         if (since := told_since(run, told, key)) is not None:
             unit = replace(unit, truth=since[0])
-            notes.append(_SINCE.format(where=since[1]))
+            notes.append(_SINCE.format(where=name_of(since[1])))
         else:
             notes.append(_NO_TRUTH)
     gate = str(log.header["gate"]) if scores is None else str(scores["gate"])

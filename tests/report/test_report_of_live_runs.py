@@ -48,7 +48,8 @@ def test_what_was_accepted_counts_in_its_report_and_before_that_nothing_is_known
         feedback.add(demo / "run" / "units" / "demo" / feedback.FILE, Feedback(seq, said, "user", None, None, 2.0))
     write_truth(demo)
     after = make([demo / "run"], frames=9)
-    assert "what was needed was told after the run" in after.html
+    assert "what was needed was told after the run, in demo/scenario.yaml: " in after.html
+    assert str(tmp_path) not in after.html
     assert "the recording was changed" not in after.html
     assert _cells(after.html, "opportunities") == "<td>1</td>"
     assert _cells(after.html, "answers: accepted") == "<td>1</td>"

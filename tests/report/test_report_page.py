@@ -13,12 +13,15 @@ from typing import Any
 import pytest
 
 from simulator.cli import _call
+from simulator.core.errors import InputError
 from simulator.play.comparing import Comparison, compare
 from simulator.play.player import run
-from simulator.play.scoring import open_folder
+from simulator.play.scoring import open_folder, score_folder
 from simulator.privacy.review import Decision, close, decide
 from simulator.privacy.states import Shelf
-from simulator.report import page
+from simulator.report import against, page
+from simulator.report.facts import read_facts
+from simulator.report.naming import name_of, told_by_name, without_folders
 from simulator.report.page import make
 from simulator.report.telling import telling
 from simulator.session.ignored import hide
@@ -106,7 +109,7 @@ def test_what_can_be_compared_is_compared_at_once_as_p_is_over_all(
         asked.append(paths)
         return compare(paths, force=force)
 
-    monkeypatch.setattr(page, "compare", spied)
+    monkeypatch.setattr(against, "compare", spied)
     html = make([*runs.values(), third]).html
     assert asked == [[*runs.values(), third]]
     assert "Holm over all 2 comparisons" in html
@@ -211,6 +214,58 @@ def test_a_report_is_hidden_as_its_run_is_wherever_the_recording_went(own: tuple
     assert make([folder]).private, "the mark of what it lies in, as of a sweep"
 
 
+def test_a_report_tells_names_and_no_path(own: tuple[Path, Path], tmp_path: Path) -> None:
+    _, folder = own
+    file = folder / "run.json"
+    told: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    told["given"] |= {"agent": f"{tmp_path}/my agents/mine.py:Mine", "journal": "../anna/calls.jsonl"}
+    told["resolved"]["desktop"]["latency"] = f"profile:{tmp_path}/slow.csv"
+    told["identity"] = _digest(told["resolved"])
+    file.write_text(json.dumps(told), encoding="utf-8")
+    (folder / "scores.json").unlink()
+    other = run([ROOT / "scenarios" / "document"], memory="rag", out=tmp_path / "other").folder
+    for made in (make([folder]), make([folder, other], frames=1)):
+        text = re.sub(r"data:image/webp;base64,[^\"]+", "", made.html)
+        assert str(tmp_path) not in text
+        assert tmp_path.name not in text
+        assert str(ROOT) not in text
+        assert "anna" not in text
+        for name in ("mine.py:Mine", "calls.jsonl", "profile:slow.csv", "<td>desk</td>", "proact report run"):
+            assert name in text, name
+    score_folder(folder)
+    shutil.rmtree(folder / "units")
+    html = make([folder]).html
+    assert "its logs cannot be read" in html
+    assert tmp_path.name not in html
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("/home/anna/day", "day"),
+        ("~/day and ~anna/x/day", "day and day"),
+        ("'../a/b/log.jsonl', line 3", "'log.jsonl', line 3"),
+        ("C:\\Users\\anna\\x.csv", "x.csv"),
+        ("\\\\server\\share\\x.csv", "x.csv"),
+        ("mine/agents.d/mine.py:Mine", "mine.py:Mine"),
+        ("file:/srv/anna/x, file:///srv/anna/y", "file:x, file:///srv/anna/y"),
+        ("org/model-1.5 at http://host:8000/v1", "org/model-1.5 at http://host:8000/v1"),
+        ("F1 [0-1/h], 2 on_time / (surfaced + n), n/a, and/or", "F1 [0-1/h], 2 on_time / (surfaced + n), n/a, and/or"),
+        ("", ""),
+    ],
+)
+def test_paths_become_names_and_what_is_no_path_stays(said: str, told: str) -> None:
+    assert without_folders(said) == told
+
+
+def test_a_file_at_fault_is_told_by_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "anna's own day" / "scenario.yaml"
+    assert told_by_name(InputError(file, "a list is wanted", field="needs")) == (
+        "anna's own day/scenario.yaml: needs: a list is wanted"
+    )
+    assert name_of(file.parent) == "anna's own day"
+
+
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script>\x1b[31m\u202e\ud800" + "A" * 10_000
 
 
@@ -248,9 +303,7 @@ def _digest(resolved: Any) -> str:
 def test_two_hundred_sessions_stay_under_a_megabyte(runs: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
-    from simulator.report import page
-
-    (facts,) = page.read_facts([runs["rag"]])
+    (facts,) = read_facts([runs["rag"]])
     assert facts.opened is not None
     unit, scores = facts.opened.units[0], dict(facts.scores)
     keys = [f"session-{i:03}" for i in range(200)]

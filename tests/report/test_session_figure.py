@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from simulator.core.types import SECOND
-from simulator.report.page import MOST_SESSIONS
 from simulator.report.session_figure import MOST_SIGNS, session_figure
+from simulator.report.sessions import MOST_SESSIONS
 from simulator.report.strips import Mark, Need, Strip
 
 

@@ -55,6 +55,11 @@ def test_it_opens_without_a_fault_and_everybody_can_use_it(
         shot(page, f"about-{size[0]}-{scheme}")
 
 
+def test_what_is_shown_is_told_by_its_name(about: Any, tmp_path: Path) -> None:
+    about.wait_for_selector("#shown code")
+    assert about.text_content("#shown code") == tmp_path.name
+
+
 def test_hostile_text_is_text(about: Any) -> None:
     for kind, text in HOSTILE.items():
         # Written into the code: a half of a surrogate pair cannot be handed over as an argument.

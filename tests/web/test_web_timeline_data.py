@@ -128,7 +128,8 @@ def test_what_is_told_after_the_run_counts_as_with_score_truth(tmp_path: Path) -
     assert [o["mark"] for o in shown["offers"]] == ["hit", "false_alarm", "late", "wrong"]
     scores = score_folder(run, truth=day, save=False)
     assert shown["figures"]["F1_rt"] == scores["units"]["day"]["scores"]["F1_rt"] == pytest.approx(2 / 7)
-    assert "told after the run was played" in shown["notes"][0]
+    assert "told after the run was played, in day/scenario.yaml: " in shown["notes"][0]
+    assert str(tmp_path) not in shown["notes"][0]
     found = _recording(run)
     assert found.columns is not None
     (note,) = found.notes
