@@ -8,11 +8,11 @@ from simulator.core.lazy import door
 
 if TYPE_CHECKING:
     from simulator.figures.corpus import draw_corpus
-    from simulator.figures.drawing import Sheet
+    from simulator.figures.sheet import Sheet
 
 __all__ = ["Sheet", "draw_corpus"]
 
 __getattr__ = door(
     __name__,
-    {"simulator.figures.corpus": ["draw_corpus"], "simulator.figures.drawing": ["Sheet"]},
+    {"simulator.figures.corpus": ["draw_corpus"], "simulator.figures.sheet": ["Sheet"]},
 )

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simulator.figures.drawing import COLUMN_MM, PAGE_MM, Sheet
+from simulator.figures.shades import cells
+from simulator.figures.sheet import COLUMN_MM, PAGE_MM, Sheet
 from simulator.figures.summary import Part, Summary
 
 __all__ = ["draw_ablation"]
@@ -69,8 +70,8 @@ def draw_ablation(summary: Summary, metric: str, file: Path, axes: tuple[str, st
     with Sheet(names, width_mm=width, height_mm=len(names) * one + 10) as sheet:
         for i, part in enumerate(shown):
             table, told, hatched = _panel(summary, metric, part, (down, rows), (across, columns), room)
-            sheet[str(i)].cells(
-                table, rows, columns, told=told, hatched=hatched, scale=(min(known), max(known)),
+            cells(
+                sheet[str(i)], table, rows, columns, told=told, hatched=hatched, scale=(min(known), max(known)),
                 meaning=_meaning(summary, metric) if i == len(shown) - 1 else "", slanted=room.slanted,
             )  # fmt: skip
             sheet[str(i)].title(part.name or f"{summary.metric(metric)['title']}, {_of(part)}")

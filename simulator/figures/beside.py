@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from simulator.figures.drawing import Sheet
+from simulator.figures.rows import dots
+from simulator.figures.sheet import Sheet
 
 __all__ = ["Column", "draw_beside"]
 
@@ -51,7 +52,7 @@ def draw_beside(
     with Sheet(rows, height_mm=height) as sheet:
         for i, column in enumerate(columns):
             first = i % across == 0
-            sheet[str(i)].dots(methods if first else [""] * len(methods), column.ours, column.others)
+            dots(sheet[str(i)], methods if first else [""] * len(methods), column.ours, column.others)
             sheet[str(i)].title(column.title)
         sheet.head(title)
         sheet.dots_key()

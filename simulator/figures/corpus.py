@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from simulator.figures import published
-from simulator.figures.drawing import BLUE, GREEN, GREY, ORANGE, Line, Panel, Sheet
+from simulator.figures.palette import BLUE, GREEN, GREY, ORANGE
+from simulator.figures.panel import Line, Panel
+from simulator.figures.rows import bars
+from simulator.figures.shades import heat
+from simulator.figures.sheet import Sheet
 
 __all__ = ["draw_corpus"]
 
@@ -121,7 +125,8 @@ def _burstiness(panel: Panel, rhythm: Mapping[str, Any]) -> None:
         panel.nothing("(b) burstiness:\n3 requests needed")
         return
     others = [("people, published", published.BURSTINESS), ("models, published", published.BURSTINESS_OF_MODELS)]
-    panel.bars(
+    bars(
+        panel,
         [*(name for name, _, _ in known), *(name for name, _ in others)],
         [*(b for _, b, _ in known), *(b for _, b in others)],
         told=[*(f"{b:.2f} (n = {n})" for _, b, n in known), *(f"{b} (other data)" for _, b in others)],
@@ -152,7 +157,7 @@ def _intentions(panel: Panel, requests: Mapping[str, Any]) -> None:
     total = sum(published.INTENTION_COUNTS.values())
     names = list(requests["intentions"])
     beside = [None if (c := published.INTENTION_COUNTS.get(name)) is None else 100 * c / total for name in names]
-    panel.bars(names, [100 * requests["intentions"][name]["share"] for name in names], beside=beside)
+    bars(panel, names, [100 * requests["intentions"][name]["share"] for name in names], beside=beside)
     panel.title(f"(a) intentions of requests, n = {n}")
     panel.labels("share (%)", "")
 
@@ -163,7 +168,7 @@ def _classes(panel: Panel, numbers: Mapping[str, Any]) -> None:
         panel.nothing("(b) applications: no events")
         return
     top = list(hours.items())[:16]
-    panel.bars([name for name, _ in top], [h for _, h in top], told=[f"{h:.2g}" for _, h in top])
+    bars(panel, [name for name, _ in top], [h for _, h in top], told=[f"{h:.2g}" for _, h in top])
     panel.title(f"(b) classes of applications, n = {numbers['events']} events")
     panel.labels("time (h)", "")
 
@@ -177,7 +182,7 @@ def _week(panel: Panel, by_hour: Mapping[str, Any]) -> None:
         [100 * a / e if e else None for e, a in zip(events, asked, strict=True)]
         for events, asked in zip(by_hour["events"], by_hour["assistance"], strict=True)
     ]
-    panel.heat(table, _DAYS, [str(h) for h in range(24)], "assistance events (%)")
+    heat(panel, table, _DAYS, [str(h) for h in range(24)], "assistance events (%)")
     left_out = by_hour["left_out_without_calendar"]
     panel.title(f"(c) share of assistance events by weekday and hour, n = {n} events"
                 + (f", {left_out} without calendar left out" if left_out else ""))  # fmt: skip

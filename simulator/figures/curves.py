@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from simulator.figures.drawing import COLOURS, DASHES, MARKS, Line, Panel, Sheet
+from simulator.figures.palette import COLOURS, DASHES, MARKS
+from simulator.figures.panel import Line, Panel
+from simulator.figures.sheet import Sheet
 from simulator.figures.summary import Part, Summary, seconds
 
 __all__ = ["draw_context", "draw_deadline"]

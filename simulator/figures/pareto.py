@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from simulator.figures.drawing import COLOURS, MARKS, Panel, Point, Sheet
+from simulator.figures.palette import COLOURS, MARKS
+from simulator.figures.panel import Panel, Point
+from simulator.figures.sheet import Sheet
 from simulator.figures.summary import Figure, Summary
 
 __all__ = ["BUDGET_S", "draw_pareto", "unbeaten"]

@@ -12,7 +12,8 @@ import pytest
 
 from simulator.core.errors import UsageError
 from simulator.figures import Sheet, draw_corpus
-from simulator.figures.drawing import Line
+from simulator.figures.panel import Line
+from simulator.figures.rows import bars
 from simulator.session.describe_corpus import pooled
 from simulator.session.describe_parts import Part, Pictured, Request
 
@@ -79,8 +80,8 @@ def test_without_pictures_no_room_is_left_for_them(tmp_path: Path) -> None:
 
 def test_no_words_lie_on_bars() -> None:
     with Sheet([["a", "b"]]) as sheet:
-        sheet["a"].bars(["x", "y"], [9, 1], beside=[1, 9])
-        sheet["b"].bars(["x", "y"], [-0.7, 0.7], told=["-0.70", "0.70"])
+        bars(sheet["a"], ["x", "y"], [9, 1], beside=[1, 9])
+        bars(sheet["b"], ["x", "y"], [-0.7, 0.7], told=["-0.70", "0.70"])
         sheet.svg()
         axes, other = sheet._figure.axes
         legend = axes.get_legend().get_window_extent()
@@ -90,7 +91,7 @@ def test_no_words_lie_on_bars() -> None:
 
 def test_a_name_that_would_be_mathematics_is_drawn_as_it_is(tmp_path: Path) -> None:
     with Sheet([["a"]]) as sheet:
-        sheet["a"].bars(["$x_1$ & <b>", "long " * 20], [1, 2])
+        bars(sheet["a"], ["$x_1$ & <b>", "long " * 20], [1, 2])
         file = sheet.save(tmp_path / "x.svg")
     assert "$x_1$ & <b>" in words(file)
 
