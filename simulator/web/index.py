@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -39,4 +40,12 @@ def _news(place: Place, since: int) -> dict[str, Any]:
     """All ids that there are, and the rows that changed since a page was last told. One that waits gets more a call."""
     there = runs_of(place)
     rows, unread = index_of(place).rows(there, budget_s=1.0 if since else 0.25, since=since)
+    places = {id_: _lies_in(place, path) for id_, path, _ in there}
+    rows = [{**row, "lies_in": places[row["id"]]} for row in rows]
     return {"ids": [id_ for id_, _, _ in there], "rows": rows, "unread": unread}
+
+
+def _lies_in(place: Place, path: Path) -> str:
+    """The folders that a run lies in, from the one that was named to these pages on: a sweep's is known by its name."""
+    root = next((root for root in place.roots if path.is_relative_to(root)), path)
+    return "/".join((root.name, *path.relative_to(root).parts[:-1]))

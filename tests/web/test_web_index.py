@@ -72,6 +72,18 @@ def test_the_filter_takes_every_word(shown: Any) -> None:
     assert "No run fits the filter" in shown.inner_text("#rows")
 
 
+def test_runs_are_found_by_what_they_lie_in(page: Any, served: Served, runs: Path, made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made / "runs", tmp_path / "study" / "runs")
+    page.goto(served(Place([runs, tmp_path / "study"])))
+    page.wait_for_function("document.querySelectorAll('#rows tr[data-id]').length === 6")
+    page.fill("#filter", "study silent")
+    page.wait_for_function("document.querySelectorAll('#rows tr').length === 1")
+    page.known = {"sweep's": id_of(tmp_path / "study/runs/silent"), "other": id_of(runs / "silent")}
+    assert _names(page) == ["sweep's"]
+    page.fill("#filter", tmp_path.name)
+    assert "No run fits" in page.inner_text("#rows"), "what lies above the folders that were named says nothing"
+
+
 def test_columns_sort_both_ways_and_unknown_comes_last(shown: Any) -> None:
     for figures, names in (("F1_rt", ["oracle", "scripted", "silent"]), ("p95", ["oracle"])):
         shown.click(f"#heads button:has-text('{figures}')")

@@ -147,7 +147,7 @@ async function read() {
       state.unread = unread;
       for (const run of rows) {
         state.since = Math.max(state.since, run.v);
-        known.set(run.id, Object.assign(run, { hay: [run.name, run.agent, run.memory, run.protocol, run.model, run.status, run.latency_source, run.policy, run.latency, ...(run.data ?? []), run.why].join(" ").toLowerCase() }));
+        known.set(run.id, Object.assign(run, { hay: [run.name, run.lies_in, run.agent, run.memory, run.protocol, run.model, run.status, run.latency_source, run.policy, run.latency, ...(run.data ?? []), run.why].join(" ").toLowerCase() }));
       }
       const there = new Set(ids);
       for (const id of known.keys()) if (!there.has(id)) { known.delete(id); state.ticked.delete(id); drawn.delete(id); }
