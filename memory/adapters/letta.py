@@ -91,14 +91,28 @@ class LettaMemory(Counted, DocumentMemory):
         # "before" the date: a microsecond later, so that what became known just now counts
         query = {"query": text, "top_k": n, "end_datetime": instant_of(now_ns + 1_000)}
         said = self._wire.call("GET", f"/v1/agents/{self._agent(user)}/archival-memory/search", query=query)
+        hits = _field(said, "results", "a search")
+        scores = self._scores(text, [str(_field(hit, "content", "a search")) for hit in hits])
+        # Which of those that tie come is left to chance: where they may be among the best, the next time all of them.
+        if len(hits) >= n and scores[-1] > 0 and scores[n // 4 - 1] == scores[-1]:
+            return self._search(user, text, 4 * n, now_ns)
         found: list[tuple[str, float]] = []
-        firsts: dict[str, int] = {}
-        for place, hit in enumerate(_field(said, "results", "a search")):
-            # it tells an order and no scores, and no order among equal texts: those tie at the place of the first
-            first = firsts.setdefault(str(_field(hit, "content", "a search")), place)
+        for hit, score in zip(hits, scores, strict=True):
             ids = [tag.removeprefix("event:") for tag in hit.get("tags") or [] if str(tag).startswith("event:")]
-            found += [(one, 1.0 / (first + 1)) for one in ids]
+            found += [(one, score) for one in ids if score > 0]  # nothing in common is not recalled, as by ``rag``
         return found
+
+    def _scores(self, asked: str, contents: Sequence[str]) -> list[float]:
+        """It tells an order and no scores, and no order among what is equally near. Where the embedder is ours, its
+        cosines are what it ordered by; else what can be told of a hit is its place, and equal texts tie at the first.
+        """
+        if self._embedding:
+            firsts: dict[str, int] = {}
+            return [1.0 / (firsts.setdefault(text, place) + 1) for place, text in enumerate(contents)]
+        texts = list(dict.fromkeys(contents))
+        rows = self.embedder.embed([asked, *texts])
+        near = dict(zip(texts, (rows[1:] @ rows[0]).tolist(), strict=True))
+        return [round(near[text], 5) for text in contents]  # the sixth place is noise, and would part what ties
 
     def close(self) -> None:
         """Delete its agents on the server, and their archives: with an agent its passages do not go."""

@@ -2,7 +2,7 @@
 
 What of Letta's answers matters here was seen on a real server: handles that it did not list are refused, passages name
 an archive, which stays when the agent goes, ``end_datetime`` is inclusive, hits have ``content`` and no score, and
-among equal texts there is no order.
+among what is equally near there is no order, nor a rule for which of them come.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Stub:
                 return 200, [passages[made["id"]]]
             until = datetime.fromisoformat(asked["end_datetime"][0])
             known = [p for p in passages.values() if datetime.fromisoformat(p["created_at"]) <= until]
-            known.sort(key=lambda p: (-_alike(p["text"], asked["query"][0]), p["text"], p["id"][::-1]))
+            known.sort(key=lambda p: (-_alike(p["text"], asked["query"][0]), p["id"][::-1]))
             hits = [
                 {"id": p["id"], "timestamp": p["created_at"].replace("Z", "+00:00"), "content": p["text"],
                  "tags": p["tags"]} for p in known[: int(asked["top_k"][0])]
@@ -163,6 +163,18 @@ def test_a_letta_server_gets_the_documented_calls_and_nothing_stays_there() -> N
     ]
     stub.server.shutdown()
     stub.server.server_close()
+
+
+def test_of_the_same_window_a_hundred_times_the_newest_come(stub: Stub) -> None:
+    memory = LettaMemory(stub.url)
+    (event, label), *_ = past(1)
+    for i in range(100):
+        one = replace(event, id=f"s/{i}", end_ns=event.end_ns + i)
+        memory.feedback(one, replace(label, event_id=one.id, available_ns=one.end_ns))
+    items = memory.recall(query(event, event.end_ns + 100), 3, None)
+    assert [item.source_event_ids for item in items] == [("s/99",), ("s/98",), ("s/97",)]
+    assert all(item.score == 1.0 for item in items)
+    memory.close()
 
 
 def test_a_letta_server_may_be_asked_for_models_of_its_own_and_says_which_it_has_not(stub: Stub) -> None:
