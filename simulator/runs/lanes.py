@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import os
 import threading
 import weakref
 from collections.abc import Awaitable, Callable
@@ -26,7 +27,31 @@ GRACE_NS = SECOND
 INLINE_LIMIT_NS = 100 * MS
 Work = Callable[[], Any]
 """Makes a call: returns what is to be awaited, or the answer itself where the method is a plain one."""
+_process = os.getpid()
+"""This one, also where it was forked."""
 _owner: ContextVar[int | None] = ContextVar("proact_call", default=None)
+
+
+_lanes = weakref.WeakSet["ThreadLane"]()
+
+
+def _note_fork() -> None:
+    """In the child: its loop goes no further than to the first await."""
+    global _process  # looked at after every call: the system takes ten times as long to tell
+    _process = os.getpid()
+    for lane in list(_lanes):
+        lane.end_child()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
+
+
+def _end_child() -> None:
+    """End a process that an agent forked, and whose work is done or wants to wait: it has no part in the run, shares
+    the log and what wakes the loops with its parent, and would take from it what it waits for.
+    """
+    os._exit(0)
 
 
 class Outcome:
@@ -67,6 +92,7 @@ class InlineLane(Lane):
     """
 
     def __init__(self) -> None:
+        self._process = _process
         self.slow = False
         self._outcome = Outcome(None, None, 0, 0)
 
@@ -95,6 +121,8 @@ class InlineLane(Lane):
             raise
         except BaseException as foreign:  # noqa: BLE001 - the border to foreign code
             error, raised = said(foreign), foreign
+        if _process != self._process:
+            _end_child()
         ended = real_ns()
         if ended - begun > INLINE_LIMIT_NS:
             self.slow = True
@@ -127,6 +155,7 @@ class ThreadLane(Lane):
 
     def __init__(self, name: str = "agent") -> None:
         self._loop = asyncio.new_event_loop()
+        self._process = _process
         self._closing = False
         self._keys = itertools.count()
         self._running: dict[int, _Running] = {}
@@ -135,7 +164,13 @@ class ThreadLane(Lane):
         self._loop.set_task_factory(self._owned_task)
         self._loop.set_exception_handler(lambda loop, context: None)  # tasks left behind are told in the log
         self._thread = threading.Thread(target=self._serve, name=f"lane-{name}", daemon=True)
+        _lanes.add(self)
         self._thread.start()
+
+    def end_child(self) -> None:
+        """In a process that was forked from this one: end it when it comes back to the loop."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon(_end_child)
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -198,6 +233,8 @@ class ThreadLane(Lane):
             value = await made if isinstance(made, Awaitable) else made
         except BaseException as foreign:  # noqa: BLE001 - the border to foreign code
             error, raised = said(foreign), foreign
+        if _process != self._process:
+            _end_child()
         ended = real_ns()
         self._running.pop(key, None)
         left = [task for task in self._children.pop(key) if not task.done()]
