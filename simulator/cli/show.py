@@ -18,7 +18,7 @@ from simulator.cli.speak import counted, plain
 from simulator.core.registry import Spec, parse_spec
 from simulator.runs.folder import read_run
 
-__all__ = ["HEADLINES", "ScoreTable", "invalid", "number", "remarks", "said_of"]
+__all__ = ["HEADLINES", "ScoreTable", "happened", "invalid", "number", "remarks", "said_of"]
 
 Scores = Mapping[str, Any]
 
@@ -96,7 +96,7 @@ def _rows(runs: Sequence[Scores]) -> list[list[Row]]:
     """Sections of rows: a name, which way is better, and a cell a run."""
     sections = [
         [row for metric in _headlines(runs) if (row := _metric(metric, runs)) is not None],
-        _counts([_happened(r) for r in runs], ALWAYS, IF_ANY),
+        _counts([happened(r) for r in runs], ALWAYS, IF_ANY),
         _counts([_offers(r) for r in runs], OFFERS, ()),
         _counts(
             [r.get("notes", {}) for r in runs], (), sorted({k for r in runs for k in r.get("notes", {})} - _SENTENCES)
@@ -183,11 +183,16 @@ def _counts(counts: Sequence[Counts | None], always: Iterable[str], if_any: Iter
     return [(Text(k), Text(), [Text("-" if n is None else str(n)) for n in found[k]]) for k in shown]
 
 
-def _happened(scores: Scores) -> Counts:
-    """A run's counts; those of needs only where it was scored against needs and they are known."""
-    counts: Mapping[str, int] = scores["counts"]
-    scored = _played(scores) > counts["sessions_without_truth"] and scores["protocol"] != "trajectory"
-    return counts if scored else {**counts, "opportunities": None, "unservable": None}
+def happened(scores: Scores) -> Counts:
+    """A run's counts. Unknown are those of needs, where it was not scored against needs or they are not known, and how
+    many snapshots nobody saw, where a log has no end: it ends at the last decision of a run that was killed.
+    """
+    counts: dict[str, int | None] = dict(scores["counts"])
+    if scores["protocol"] == "trajectory" or _played(scores) <= scores["counts"]["sessions_without_truth"]:
+        counts |= dict.fromkeys(("opportunities", "unservable"))
+    if scores["counts"].get("interrupted"):
+        counts["never_seen"] = None
+    return counts
 
 
 def _played(scores: Scores) -> int:

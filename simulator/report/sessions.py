@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from scorers.feedback import SAID
-from simulator.cli.show import ALWAYS, CLASSES, IF_ANY
+from simulator.cli.show import ALWAYS, CLASSES, IF_ANY, happened
 from simulator.report.facts import QUALITY, RunFacts
 from simulator.report.naming import without_folders
 from simulator.report.parts import Html, number, paragraph, table
@@ -21,7 +21,6 @@ MOST_ROWS = 400
 """Sessions of a table."""
 
 _ANSWERS = (*((name, name) for name in SAID), ("none", "n_without"))  # what people said of offers that surfaced
-_OF_TRUTH = ("opportunities", "unservable")  # counts that are unknown, not 0, where nothing is known of needs
 
 
 def sessions(facts: Sequence[RunFacts]) -> Iterator[str]:
@@ -65,8 +64,9 @@ def sessions(facts: Sequence[RunFacts]) -> Iterator[str]:
 def counts(facts: Sequence[RunFacts]) -> Html:
     """What happened, how often; a dash where it is not known."""
     rows: list[tuple[object, ...]] = []
+    told = [happened(f.scores) for f in facts]
     for name in (*ALWAYS, *IF_ANY):
-        found = [_count(f, name) for f in facts]
+        found = [of_run.get(name) for of_run in told]
         if name in ALWAYS or any(found):
             rows.append((name, *found))
     offers = [[o["class"] for u in f.scores["units"].values() for o in u.get("offers", ())] for f in facts]
@@ -74,13 +74,6 @@ def counts(facts: Sequence[RunFacts]) -> Html:
     said = [f.scores["details"].get("acceptance_rate") or {} for f in facts]
     rows += [(f"answers: {name}", *(of_run.get(key) for of_run in said)) for name, key in _ANSWERS if any(said)]
     return table(("count", *(f.name for f in facts)), rows, "Counts; errors are an outcome of their own")
-
-
-def _count(f: RunFacts, name: str) -> int | None:
-    counts: Mapping[str, int] = f.scores["counts"]
-    n_played = f.scores["n_units"] - counts.get("not_played", 0)
-    unknown = name in _OF_TRUTH and counts.get("sessions_without_truth", 0) >= n_played
-    return None if unknown else counts.get(name)
 
 
 def errors(facts: Sequence[RunFacts]) -> Html:

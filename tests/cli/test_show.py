@@ -172,6 +172,18 @@ def test_an_interrupted_run_says_how_far_it_was_scored() -> None:
     assert "r: 1 interrupted, scored as if the session had ended where its log does; 30 s were played" in text
 
 
+def test_how_many_nobody_saw_is_unknown_in_a_run_that_was_killed() -> None:
+    whole, killed = (
+        score_run([Unit("s", log(decisions, **how), truth(30, [need("A", 10, 20)]))], "stream") | {"notes": {}}
+        for decisions, how in (([D(1, 2)], {"released": 30}), ([D(1, 2), D(9, 10)], {"interrupted": True}))
+    )
+    whole["counts"]["never_seen"] = 29
+    lines = [line.split() for line in _text(ScoreTable({"a": whole, "b": killed})).splitlines()]
+    assert ["never_seen", "29", "-"] in lines
+    assert ["interrupted", "0", "1"] in lines
+    assert "never_seen" not in _text(ScoreTable({"b": killed}))
+
+
 def test_an_invalid_run_is_told_by_unit_and_reason(tmp_path: Path) -> None:
     told = {"s": {"audit": {"invalid": ["release jitter p99 80 ms is over 50 ms"]}}, "t": {"audit": None}, "u": {}}
     run = {"schema": 1, "status": "done", "resolved": {}, "units": told}

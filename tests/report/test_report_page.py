@@ -323,6 +323,27 @@ def test_a_run_named_twice_and_a_folder_that_is_no_run_are_refused(
     assert "not a run folder" in capsys.readouterr().err
 
 
+def _row(html: str, name: str) -> str:
+    return html.partition(f'<th scope="row">{name}</th>')[2].partition("</tr>")[0]
+
+
+def test_counts_that_are_not_known_are_dashes_in_the_report_of_a_trajectory_and_of_a_killed_run(
+    runs: dict[str, Path], own: tuple[Path, Path], tmp_path: Path
+) -> None:
+    walked = run([DESK / "trajectory.yaml"], memory="none", protocol="trajectory", out=tmp_path / "walked").folder
+    assert _row(make([walked]).html, "opportunities") == "<td>–</td>"
+    _, folder = own
+    log = folder / "units" / "desktop" / "decisions.jsonl"
+    log.write_text("".join(log.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
+    (folder / "scores.json").unlink(missing_ok=True)
+    told: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    told["units"]["desktop"] = {}
+    (folder / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    html = make([runs["rag"], folder]).html
+    assert _row(html, "interrupted") == "<td>0</td><td>1</td>"
+    assert re.fullmatch(r"<td>\d+</td><td>–</td>", _row(html, "never_seen"))
+
+
 def test_a_run_that_was_killed_is_not_running(own: tuple[Path, Path]) -> None:
     _, folder = own
     file = folder / "run.json"
