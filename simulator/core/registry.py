@@ -20,6 +20,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any, Generic, TypeVar
 
 from simulator.core.errors import ProactError, UsageError, nearest, quote
+from simulator.core.staying import staying
 from simulator.core.user_files import load
 
 __all__ = ["Registry", "Spec", "model_wanted", "parse_spec", "signature", "typed"]
@@ -230,7 +231,8 @@ class Registry(Generic[T]):
                     f"{self.kind} {quote(spec.name)} needs the parameter {quote(key)}, as in {quote(such_as)}"
                 )
         try:
-            return cls(**params)
+            with staying():
+                return cls(**params)
         except ProactError:
             raise
         except (TypeError, ValueError) as error:
@@ -309,7 +311,8 @@ class Registry(Generic[T]):
     def _module(self, name: str, path: Path) -> ModuleType:
         """A user's file as a module."""
         try:
-            module = load(path)
+            with staying():
+                module = load(path)
         except (Exception, SystemExit) as error:  # any error of a file of the user's is theirs, said in one line
             raise UsageError(f"{self.kind} {quote(name)}: {_fault(error, path)}") from error
         if module is None:

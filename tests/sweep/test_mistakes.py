@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,8 @@ from simulator.sweep.sweeping import Asked, plan_of, prepared
 from simulator.web.index_data import Index
 from tests.endpoint.faults import FaultServer
 from tests.sweep.small import LATENCY, swept, world, write
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def dry(file: Path, out: Path, **asked: Any) -> Any:
@@ -48,6 +53,32 @@ def test_a_cell_that_cannot_be_played_is_told_by_a_dry_run_too(axes: dict[str, A
     file = world(tmp_path, n=1, axes={"memory": "none", "latency": LATENCY, **axes})
     with pytest.raises(InputError, match=said):
         dry(file, tmp_path / "out")
+
+
+ENDS = """import os
+{at_import}
+
+class Ends:
+    def __init__(self):
+        os._exit(3)
+
+    async def decide(self, observation):
+        return None
+"""
+
+
+@pytest.mark.parametrize("at_import", ["", "from os import _exit; _exit(3)"])
+def test_an_agent_that_ends_the_process_while_it_is_made_is_told(at_import: str, tmp_path: Path) -> None:
+    code = tmp_path / "ends.py"
+    code.write_text(ENDS.format(at_import=at_import))
+    file = world(tmp_path, n=1, axes={"agent": f"{code}:Ends", "memory": "none", "latency": LATENCY})
+    done = subprocess.run(
+        [sys.executable, "-m", "simulator.cli", "sweep", file.name, "--out", "out", "--engine", "inline"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "Ends'" in done.stderr
+    assert "os._exit(3), which would end proact itself" in " ".join(done.stderr.split())
 
 
 def test_what_an_agent_may_say_of_itself_is_not_held_against_its_class(tmp_path: Path) -> None:
