@@ -1,6 +1,7 @@
 // The timeline's session and drawing, with windows that somebody marks in the place of a run's needs.
 import { clock } from "/static/base.js";
-import { Drawing } from "/static/timeline_draw.js";
+import { Drawing, KINDS } from "/static/timeline_draw.js";
+import { needs } from "/static/timeline_lanes.js";
 import { Session } from "/static/timeline_model.js";
 
 export const EDGE = 7;  // pixels around an edge that take hold of it
@@ -32,34 +33,17 @@ export class Marked extends Session {
 }
 
 export class Marking extends Drawing {
+  constructor(base, over) {
+    super(base, over);
+    this.kinds = { ...KINDS, needs: windows, offered };
+  }
+
   arrange(session, narrow) {
     super.arrange(session, narrow);
     if (!session.offered) return;
     this.lanes.push({ kind: "offered", y: this.height, top: this.height, height: 22, inner: 22, label: "agents' offers" });
     this.height += 22;
     this.size();
-  }
-
-  needs(lane) {
-    super.needs(lane);
-    const one = this.session.truth.needs.find((need) => need.window === this.session.selected);
-    if (!one) return;
-    const left = this.x(one.opens_s), right = this.x(one.closes_s);
-    this.g.strokeStyle = this.colours["--focus"];
-    this.g.lineWidth = 3;
-    this.g.strokeRect(left, lane.top + 2, Math.max(3, right - left), lane.inner - 4);
-    this.g.fillStyle = this.colours["--focus"];
-    for (const x of [left, right]) this.g.fillRect(x - 3, lane.top + lane.inner / 2 - 7, 6, 14);  // where to take hold
-  }
-
-  offered(lane) {
-    const g = this.g;
-    g.fillStyle = this.colours["--ink"];
-    for (const { t_s: t } of this.session.offered) {
-      const x = this.x(t), y = lane.top + 11;
-      if (x < -6 || x > this.width + 6) continue;
-      g.beginPath(); g.moveTo(x + 5, y); g.lineTo(x - 4, y - 5); g.lineTo(x - 4, y + 5); g.fill();
-    }
   }
 
   // What of a window is at a place: { window, edge: opens | closes | null }, null for nothing.
@@ -82,3 +66,25 @@ export class Marking extends Drawing {
 }
 
 export const spoken = (one) => `${one.intention ?? "no intention yet"}, ${clock(one.opens_s, 1)} to ${clock(one.closes_s, 1)}`;
+
+function windows(d, lane) {
+  needs(d, lane);
+  const one = d.session.truth.needs.find((need) => need.window === d.session.selected);
+  if (!one) return;
+  const left = d.x(one.opens_s), right = d.x(one.closes_s);
+  d.g.strokeStyle = d.colours["--focus"];
+  d.g.lineWidth = 3;
+  d.g.strokeRect(left, lane.top + 2, Math.max(3, right - left), lane.inner - 4);
+  d.g.fillStyle = d.colours["--focus"];
+  for (const x of [left, right]) d.g.fillRect(x - 3, lane.top + lane.inner / 2 - 7, 6, 14);  // where to take hold
+}
+
+function offered(d, lane) {
+  const g = d.g;
+  g.fillStyle = d.colours["--ink"];
+  for (const { t_s: t } of d.session.offered) {
+    const x = d.x(t), y = lane.top + 11;
+    if (x < -6 || x > d.width + 6) continue;
+    g.beginPath(); g.moveTo(x + 5, y); g.lineTo(x - 4, y - 5); g.lineTo(x - 4, y + 5); g.fill();
+  }
+}

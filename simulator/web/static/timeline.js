@@ -1,7 +1,8 @@
 // The replay timeline: one session as one or several runs of it saw it. `#t=824&runs=a,b` links to an instant and runs.
 import { Refused, ask, byId, clock, colour, count, counted, el, failed, fixed, key, listen, ms, page, plain, put, text, textScale } from "/static/base.js";
-import { Drawing, MARKS, needMark, stageColour, swatch } from "/static/timeline_draw.js";
+import { Drawing } from "/static/timeline_draw.js";
 import { Frame } from "/static/timeline_frame.js";
+import { MARKS, needMark, stageColour, swatch } from "/static/timeline_marks.js";
 import { Lanes, Session } from "/static/timeline_model.js";
 import { movingOver } from "/static/timeline_moving.js";
 import { Panel } from "/static/timeline_panel.js";

@@ -1,6 +1,6 @@
 // The panel beside the frame: what the log and the scorer say of one decision.
 import { ask, clock, colour, count, el, failed, fixed, ms, plain, put, text } from "/static/base.js";
-import { MARKS, needMark, stageColour, swatch } from "/static/timeline_draw.js";
+import { MARKS, needMark, stageColour, swatch } from "/static/timeline_marks.js";
 
 export const TABS = ["Decision", "Prompt", "Memory", "Stages", "JSON"];
 const KINDS = {
