@@ -40,6 +40,7 @@ from simulator.timing.clock import real_ns
 __all__ = ["Options", "list_presets", "play_study", "tell_plan"]
 
 _TOLD_ERRORS = 5
+_BESIDE = "‡"
 _BEAT_NS = 30 * 10**9
 _LOOK_S = 1.0
 
@@ -338,7 +339,8 @@ def _tell(swept: Swept, voice: Voice, decisions: Path | None) -> None:
     summary = swept.summary.summary
     if not voice.as_json:
         voice.say(_table(summary))
-        voice.say(plain(f"* best of those it can be compared with; {tables.LIKE} not significantly worse"))
+        for mark in _legend(summary):
+            voice.say(plain(mark))
     for said in summary["caveats"]:
         voice.tell(said, "yellow")
     failed = {kind: n for kind, n in sorted(swept.ended.items()) if kind != "done"}
@@ -360,13 +362,22 @@ def _tell(swept: Swept, voice: Voice, decisions: Path | None) -> None:
     )  # fmt: skip
 
 
+def _legend(summary: Mapping[str, Any]) -> list[str]:
+    """What the marks of the table mean, a line each, of those that stand in it."""
+    return [
+        "* best of those it can be compared with",
+        *[f"{tables.LIKE} not significantly worse than the best"] * tables.daggers(summary),
+        *[f"{_BESIDE} measured beside other units"] * any(cell["marked"] for cell in summary["cells"]),
+    ]
+
+
 def _table(summary: Mapping[str, Any]) -> Columns:
     """Cells with their headline figures, as far as a screen has room for."""
     metrics = tables.headline(summary)
     rows = []
     for cell in summary["cells"]:
         figures = [_figure(cell["metrics"][m["name"]]) for m in metrics]
-        p95 = tables.number(cell["latency_ms"]["p95"]) + ("*" if cell["marked"] else "")
+        p95 = tables.number(cell["latency_ms"]["p95"]) + (_BESIDE if cell["marked"] else "")
         rows.append(
             (plain(cell["name"]), [*figures, Text(p95), Text(tables.units(cell)), Text(str(tables.failed(cell)[0]))])
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from simulator.cli import app, sweep_study
 from simulator.cli.speak import Voice
@@ -64,6 +66,23 @@ def test_people_get_a_table_and_where_it_lies(place: Path, capsys: pytest.Captur
     said = capsys.readouterr()
     assert "F1_rt" in said.out
     assert "summary: out/summary.md" in said.out
+
+
+def test_each_mark_of_the_table_means_one_thing_and_has_its_line_where_it_stands() -> None:
+    figure = {"value": 0.5, "low": None, "high": None, "best": True, "like_best": True}
+    cell = {"name": "a", "metrics": {"F1_rt": figure}, "latency_ms": {"p95": 12.0}, "marked": True,
+            "units": {"done": 1, "erred": 0, "missing": 0}, "counts": {}}  # fmt: skip
+    summary = {
+        "metrics": [{"name": "F1_rt", "direction": "up"}],
+        "cells": [cell, {**cell, "marked": False, "metrics": {"F1_rt": {**figure, "best": False}}}],
+    }
+    out = io.StringIO()
+    Console(file=out, width=80).print(sweep_study._table(summary))
+    assert (out.getvalue().count("*"), out.getvalue().count("†"), out.getvalue().count("‡")) == (1, 1, 1)
+    assert "0.500*" in out.getvalue()
+    assert [line[0] for line in sweep_study._legend(summary)] == ["*", "†", "‡"]
+    plain = {**summary, "cells": [{**cell, "marked": False}]}
+    assert sweep_study._legend(plain) == ["* best of those it can be compared with"]
 
 
 def test_a_dry_run_says_what_it_would_take_and_writes_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
