@@ -14,6 +14,8 @@ from typing import Any
 
 from memory.base import memories
 from memory.graph_counts import N_KEYWORDS, Counts, Node, above
+from memory.graph_snapshot import find_counts, keep_counts
+from memory.journal import Journal
 from memory.keywords import RULE
 from memory.past import CAPABILITIES, Entry, Remembered
 from memory.wording import estimate_tokens, one_line, percent
@@ -24,6 +26,8 @@ __all__ = ["APP_SHARE", "KEYWORD_SHARE", "SCOPES", "GraphMemory", "Words"]
 SCOPES = ("user", "global", "backoff")
 _CONDITIONALS = ("paper", "help_only")
 _MEANS = ("known", "all")
+_FEW = 1_000
+"""Writes that are counted at each opening rather than kept: a twentieth of a second."""
 APP_SHARE, KEYWORD_SHARE = 0.05, 0.1
 """An intention is told if its share is above this: ``P_intent(c|a)``, and the mean of ``P_intent(c|k)``."""
 
@@ -61,7 +65,7 @@ class GraphMemory(Remembered):
         keyword_mean: the mean goes over the keywords that the graph knows (``known``, default), or over ``all`` of
             the title, in which an unknown one counts as 0.
         show_next: also tell which apps usually come next (the paper stores transitions and never reads them).
-        store: a folder with a past that is read and not written, see ``open_store``; counted anew when opened.
+        store: a folder with a past that is read and not written, see ``open_store``. Its counts lie beside it.
         utc_anchor_ns: the UTC of time 0; for a store whose instants are UTC.
         store_until_ns: with a store, later questions are answered as of this instant (0 in a run with frozen memory).
     """
@@ -208,6 +212,25 @@ class GraphMemory(Remembered):
             own = self._users[user] = Counts()
         return [own] if self._scope == "user" else [own, self._everybody]
 
+    def _adopt(self, journal: Journal) -> None:
+        """Counts that were made earlier are read; what was written since is counted, in whatever order: see
+        ``Node.add``. Where that is much, the counts are kept for the next opening.
+        """
+        kept, found = find_counts(journal, self._scope)
+        self._everybody = kept.pop(None, self._everybody)
+        self._users = {user: counts for user, counts in kept.items() if user is not None}
+        for entry in journal.entries(after=found):
+            self._observe(entry)
+            if entry.label is not None:
+                self._feedback(entry)
+        for entry in journal.labelled(found, found):
+            self._feedback(entry)
+        if journal.seq - found > max(_FEW, found // 20):
+            tables: dict[str | None, Counts] = dict(self._users.items())
+            if self._scope != "user":
+                tables[None] = self._everybody
+            keep_counts(journal, self._scope, tables)
+
     def _clear(self, user: str) -> None:
         self._users.pop(user, None)
 
@@ -216,6 +239,8 @@ class GraphMemory(Remembered):
         if self._scope == "user":
             super()._replay(*users)
             return
+        for user in list(self._stored):
+            self._bring(user)
         self._users.clear()
         self._everybody = Counts()
         past = sorted((entry for entries in self._past.values() for entry in entries.values()), key=lambda e: e.n)

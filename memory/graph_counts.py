@@ -58,10 +58,10 @@ class Node:
             tally.add(ns)
         if asked is not None:
             told = self.questions.setdefault(intention, [])
-            if not told or told[-1][0] <= ns:
+            if not told or told[-1] <= asked:
                 told.append(asked)
-            else:
-                insort(told, asked, key=_instant)
+            else:  # of one instant by their words, so that the order of telling does not matter
+                insort(told, asked)
 
     def upto(self, now_ns: int) -> tuple[int, int, dict[str, int], int]:
         """Moments, moments with help, those by intention (not to be changed), and when the newest became known, as of
@@ -105,8 +105,8 @@ class Counts:
         self.used: dict[tuple[str, str], Tally] = {}
         self.following: dict[str, dict[str, Tally]] = {}
         self.words = WordCounts()
-        self._last_app: dict[str, str] = {}
-        self._keywords_of: dict[tuple[str, str], tuple[str, ...]] = {}
+        self.last_app: dict[str, str] = {}
+        self.keywords_of: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def observe(self, entry: Entry) -> None:
         """Count what is known when an event closes: its words, and which app came after which."""
@@ -115,19 +115,19 @@ class Counts:
             self.words.add(event.title, event.end_ns)
             if not event.assistance:
                 # Chosen once, with the word counts of that time; needed again when the label comes.
-                self._keywords_of[event.user, event.id] = self.words.top(event.title, event.end_ns, N_KEYWORDS)
+                self.keywords_of[event.user, event.id] = self.words.top(event.title, event.end_ns, N_KEYWORDS)
         if event.app is not None:
-            last = self._last_app.get(event.user)
+            last = self.last_app.get(event.user)
             if last is not None and last != event.app:
                 _tally(self.following.setdefault(last, {}), event.app).add(event.end_ns)
-            self._last_app[event.user] = event.app
+            self.last_app[event.user] = event.app
 
     def feedback(self, entry: Entry) -> None:
         """Count what became known of an event. Assistance events are no moments: help was needed in the event before,
         and is counted there.
         """
         event, label = entry.event, entry.label
-        words = self._keywords_of.pop((event.user, event.id), ())
+        words = self.keywords_of.pop((event.user, event.id), ())
         if label is None or event.assistance:
             return
         ns = entry.known_ns

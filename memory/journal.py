@@ -26,9 +26,9 @@ from simulator.core.errors import InputError
 from simulator.core.lock import FolderLock
 from simulator.core.types import Event, Label
 
-__all__ = ["NAME", "VECTORS", "Journal"]
+__all__ = ["COUNTS", "NAME", "VECTORS", "Journal"]
 
-NAME, VECTORS = "journal.sqlite", "vectors"
+NAME, VECTORS, COUNTS = "journal.sqlite", "vectors", "counts"
 _SCHEMA = 1
 _TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -248,7 +248,8 @@ class Journal:
             if n:
                 self._change(self._next("forgot", user, *span, n), number, "forgot", n)
         if n:  # what was deleted also stands in what was made of it, and in the write-ahead log
-            shutil.rmtree(self.path.parent / VECTORS, ignore_errors=True)
+            for made in (VECTORS, COUNTS):
+                shutil.rmtree(self.path.parent / made, ignore_errors=True)
             self._write_anew()
         return n
 

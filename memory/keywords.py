@@ -183,22 +183,27 @@ class Tally(_Instants):
 
 
 class WordCounts:
-    """In how many titles each word occurred so far; picks the words of a title that tell most (streaming tf-idf)."""
+    """In how many titles each word occurred so far; picks the words of a title that tell most (streaming tf-idf).
+
+    Attributes:
+        titles: how many there were.
+        holding: in how many of them each word stood.
+    """
 
     def __init__(self) -> None:
-        self._titles = Tally()
-        self._holding: dict[str, Tally] = {}
+        self.titles = Tally()
+        self.holding: dict[str, Tally] = {}
 
     def __len__(self) -> int:
-        return len(self._holding)
+        return len(self.holding)
 
     def add(self, title: str, ns: int) -> None:
         """Count a title, known from ``ns`` on; a word twice in it counts once."""
-        self._titles.add(ns)
+        self.titles.add(ns)
         for word, _ in _counted(title):
-            tally = self._holding.get(word)
+            tally = self.holding.get(word)
             if tally is None:
-                tally = self._holding[word] = Tally()
+                tally = self.holding[word] = Tally()
             tally.add(ns)
 
     def top(self, title: str, now_ns: int, n: int = 5) -> tuple[str, ...]:
@@ -208,7 +213,7 @@ class WordCounts:
 
     def weights(self, title: str, now_ns: int) -> dict[str, int]:
         """The tf-idf of the title's words as of ``now_ns``, in 1/65536ths, in order of first occurrence."""
-        total, holding = self._titles.upto(now_ns) + 1, self._holding
+        total, holding = self.titles.upto(now_ns) + 1, self.holding
         found: dict[str, int] = {}
         for word, times in _counted(title):
             tally = holding.get(word)
