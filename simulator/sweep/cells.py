@@ -11,6 +11,7 @@ from typing import Any
 from simulator.core.errors import InputError, UsageError, nearest, quote
 from simulator.endpoint.types import ModelChoice
 from simulator.sweep.axes import ALWAYS, Axis, Draft, canonical, choice_of, ensure_axis
+from simulator.sweep.faults import Faults
 from simulator.sweep.study import StudyFile, said
 from simulator.sweep.types import Cell
 
@@ -44,31 +45,62 @@ def grid(study: StudyFile, where: Path, *, model: ModelChoice | None = None,
     """
     models: dict[str, Any] = {}
     axes = _axes(study, where, models, set_ or {})
+    entries = _entries(study, axes, where, models, set_ or {})
     drafts = [dict(zip(axes, values, strict=True)) for values in _product(axes, where)]
-    for i, entry in enumerate(study.include):
-        given = _entry(entry, f"include[{i}]", axes, where, models)
+    for given in entries.include:
         free = {name: [given[name]] if name in given else values for name, values in axes.items()}
         drafts += [dict(zip(free, values, strict=True)) for values in _product(free, where)]
-    for i, entry in enumerate(study.include):
-        for name, value in _entry(entry, f"include[{i}]", axes, where, models).items():
-            if value not in axes[name]:
-                axes[name].append(value)
-    drafts = _without(drafts, study, axes, where, models, set_ or {})
+    for given in entries.exclude:
+        drafts = [d for d in drafts if any(d[name] != value for name, value in given.items())]
+    axes = entries.axes
     varying = tuple(name for name, values in axes.items() if len(values) > 1)
     cells: dict[tuple[tuple[str, str], ...], Cell] = {}
+    faults: dict[str, InputError] = {}  # one of each kind
     for values in drafts:
         draft = Draft(dict(values), values)
         try:
             choice_of(draft, models, model)
         except UsageError as error:
-            raise InputError(where, str(error), field=_told(values, varying)) from error
+            faults.setdefault(str(error), InputError(where, str(error), field=_told(values, varying)))
+            continue
         key = tuple(draft.values.items())
         cells.setdefault(key, Cell(key, draft.choice, draft.values[DATA], varying))
+    Faults.of(faults.values()).tell()
     if not cells:
         raise InputError(where, "no cell is left of it", field="exclude")
     found = tuple(cells.values())
-    baseline = _entry(study.baseline, "baseline", axes, where, models, known=True, set_=set_ or {})
-    return Grid(_as_they_are(axes, found), found, baseline)
+    return Grid(_as_they_are(axes, found), found, entries.baseline)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """What include, exclude and baseline say, by axis; ``axes`` are those of the study with what is included."""
+
+    include: list[dict[str, str]]
+    exclude: list[dict[str, str]]
+    baseline: dict[str, str]
+    axes: dict[str, list[str]]
+
+
+def _entries(study: StudyFile, axes: Mapping[str, Sequence[str]], where: Path, models: dict[str, Any],
+             set_: Collection[str]) -> _Entries:  # fmt: skip
+    faults, found = Faults(), _Entries([], [], {}, {name: list(values) for name, values in axes.items()})
+    for i, entry in enumerate(study.include):
+        with faults.noted():
+            found.include.append(_entry(entry, f"include[{i}]", axes, where, models))
+    for name, value in [item for given in found.include for item in given.items()]:
+        if value not in found.axes[name]:
+            found.axes[name].append(value)
+    for i, entry in enumerate(study.exclude):
+        with faults.noted():
+            if not entry:
+                raise InputError(where, "an axis with a value is wanted", field=f"exclude[{i}]")
+            given = _entry(entry, f"exclude[{i}]", found.axes, where, models, known=True, set_=set_)
+            found.exclude.append(given)
+    with faults.noted():
+        found.baseline.update(_entry(study.baseline, "baseline", found.axes, where, models, known=True, set_=set_))
+    faults.tell()
+    return found
 
 
 def _told(values: Mapping[str, str], varying: Sequence[str]) -> str:
@@ -93,27 +125,37 @@ def _axes(study: StudyFile, where: Path, models: dict[str, Any], set_: Mapping[s
         axes[DATA].append(name)
     given = {name: given.pop(name, [value]) for name, value in ALWAYS.items()} | given
     fields = {name: f"axes.{name}" + (" (set on the command line)" if name in set_ else "") for name in given}
+    faults = Faults()
     for name, values in given.items():
-        axes[name] = [_word(name, v, models, where, fields[name]) for v in values]
-        if not axes[name]:
-            raise InputError(where, "at least one value is wanted", field=fields[name])
-        if (nth := next((i for i, v in enumerate(axes[name]) if v in axes[name][:i]), None)) is not None:
-            typed, value = said(values[nth]), axes[name][nth]
-            why = (
-                ""
-                if isinstance(values[nth], dict) or typed == value
-                else f", and this is another word for {quote(value)}"
-            )
-            raise InputError(where, f"each value once{why}", field=fields[name], value=typed if why else value)
-    further = [{n: _word(n, v, models, where, f"include[{i}].{n}") for n, v in e.items() if n in ALWAYS}
-               for i, e in enumerate(study.include)]  # fmt: skip
+        with faults.noted():
+            axes[name] = _values(name, values, models, where, fields[name])
+    further: list[dict[str, str]] = []
+    for i, entry in enumerate(study.include):
+        with faults.noted():
+            words = {name: value for name, value in entry.items() if name in ALWAYS}
+            further.append({n: _word(n, v, models, where, f"include[{i}].{n}") for n, v in words.items()})
+    faults.tell()
     specs = {kind: [*axes[kind], *(e[kind] for e in further if kind in e)] for kind in ALWAYS}
     for name in axes:
         try:
             ensure_axis(name, specs["agent"], specs["memory"])
         except UsageError as error:
-            raise InputError(where, str(error), field=fields.get(name)) from error
+            faults.note(InputError(where, str(error), field=fields.get(name)))
+    faults.tell()
     return axes
+
+
+def _values(name: str, values: Sequence[Any], models: dict[str, Any], where: Path, field: str) -> list[str]:
+    """Those of an axis as typed."""
+    found = [_word(name, value, models, where, field) for value in values]
+    if not found:
+        raise InputError(where, "at least one value is wanted", field=field)
+    if (nth := next((i for i, v in enumerate(found) if v in found[:i]), None)) is not None:
+        typed, value = said(values[nth]), found[nth]
+        is_alias = typed != value and not isinstance(values[nth], dict)
+        why = f", and this is another word for {quote(value)}" if is_alias else ""
+        raise InputError(where, f"each value once{why}", field=field, value=typed if why else value)
+    return found
 
 
 def _word(axis: str, value: Any, models: dict[str, Any], where: Path, field: str) -> str:
@@ -163,16 +205,6 @@ def _product(axes: Mapping[str, Sequence[str]], where: Path) -> list[tuple[str, 
     if n > MOST_CELLS:
         raise InputError(where, f"{n:,} cells; at most {MOST_CELLS:,} fit into one study", field="axes")
     return list(product(*axes.values()))
-
-
-def _without(drafts: list[dict[str, str]], study: StudyFile, axes: Mapping[str, Sequence[str]], where: Path,
-             models: dict[str, Any], set_: Collection[str]) -> list[dict[str, str]]:  # fmt: skip
-    for i, entry in enumerate(study.exclude):
-        if not entry:
-            raise InputError(where, "an axis with a value is wanted", field=f"exclude[{i}]")
-        given = _entry(entry, f"exclude[{i}]", axes, where, models, known=True, set_=set_)
-        drafts = [d for d in drafts if any(d[name] != value for name, value in given.items())]
-    return drafts
 
 
 def _as_they_are(axes: Mapping[str, Sequence[str]], cells: Sequence[Cell]) -> tuple[Axis, ...]:

@@ -29,6 +29,7 @@ from simulator.session.play import Play
 from simulator.session.truth import Moment
 from simulator.sweep.axes import maker_of
 from simulator.sweep.data import DataSet, Session
+from simulator.sweep.faults import Faults
 from simulator.sweep.place import RUN, RUNS, SCORED, UNITS, found_as, score_mark, unit_stands
 from simulator.sweep.types import Cell, Done, Needs, Task
 from simulator.sweep.work import code_digest, rate_of, unit_plan
@@ -180,11 +181,20 @@ def facts_of(cells: Sequence[Cell], sets: Mapping[str, DataSet], where: Path, *,
         InputError: a cell that cannot be played, with the reason.
     """
     tried: set[tuple[str, str]] | None = None if dry else set()
+    faults: dict[str, InputError] = {}  # one of each kind: a hundred cells may be of one agent
 
     async def work() -> tuple[CellFacts, ...]:
-        return tuple([await _facts(cell, sets[cell.data], where, tried, beside=beside) for cell in cells])
+        found = []
+        for cell in cells:
+            try:
+                found.append(await _facts(cell, sets[cell.data], where, tried, beside=beside))
+            except InputError as error:
+                faults.setdefault(error.want, error)
+        return tuple(found)
 
-    return anyio.run(work)
+    found = anyio.run(work)
+    Faults.of(faults.values()).tell()
+    return found
 
 
 async def _facts(

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, ValidationError, field_validator
+from pydantic_core import ErrorDetails
 
 from simulator.core.errors import InputError, nearest
 from simulator.session.scenario_file import read_mapping
+from simulator.sweep.faults import Faults
 
 __all__ = ["FIGURES", "DataSpec", "GenerateSpec", "NoiseSpec", "StudyFile", "json_schema", "load", "parse", "said"]
 
@@ -142,29 +144,41 @@ def parse(raw: Mapping[str, Any], where: Path) -> StudyFile:
     Raises:
         InputError: an unknown key, a value that does not fit; with the field.
     """
+    faults = Faults()
     try:
         study = StudyFile.model_validate(dict(raw))
     except ValidationError as error:
-        raise _sentence(error, where) from None
+        for fault in _each(error):
+            faults.note(_sentence(fault, where))
+        faults.tell()
+        raise
     if study.sessions is not None and study.data is not None:
-        raise InputError(where, "give sessions, or data with several sets by name, not both", field="data")
+        want = "give sessions, or data with several sets by name, not both"
+        faults.note(InputError(where, want, field="data"))
     for name in study.data or ():  # a folder of made-up users is named after it
         if name.strip(".") == "" or not name.isprintable() or set(name) & set("/\\") or len(name.encode()) > MOST_BYTES:
             want = f"a data set's name is no path: up to {MOST_BYTES} bytes without slashes"
-            raise InputError(where, want, field="data", value=name)
+            faults.note(InputError(where, want, field="data", value=name))
     for name, paths in {"sessions": study.sessions, **{f"data.{n}": d for n, d in (study.data or {}).items()}}.items():
         for path in paths if isinstance(paths, list) else ():
             if "\0" in path:
-                raise InputError(where, "no path holds a zero byte", field=name)
-    _ensure_plain(study, where)
+                faults.note(InputError(where, "no path holds a zero byte", field=name))
+    with faults.noted():
+        _ensure_plain(study, where)
     for word in study.figures:
-        kind, named, axes = word.partition(":")
-        if kind not in FIGURES:
-            raise InputError(where, f"no such figure; {nearest(word, FIGURES)}", field="figures", value=word)
-        if named and (kind != "heatmap" or not _two_axes(axes.split(","), study)):
-            want = "axes go with a heat map, two of the study: heatmap:DOWN,ACROSS"
-            raise InputError(where, want, field="figures", value=word)
+        with faults.noted():
+            _ensure_figure(word, study, where)
+    faults.tell()
     return study
+
+
+def _ensure_figure(word: str, study: StudyFile, where: Path) -> None:
+    kind, named, axes = word.partition(":")
+    if kind not in FIGURES:
+        raise InputError(where, f"no such figure; {nearest(word, FIGURES)}", field="figures", value=word)
+    if named and (kind != "heatmap" or not _two_axes(axes.split(","), study)):
+        want = "axes go with a heat map, two of the study: heatmap:DOWN,ACROSS"
+        raise InputError(where, want, field="figures", value=word)
 
 
 def _ensure_plain(study: StudyFile, where: Path) -> None:
@@ -192,12 +206,24 @@ def _two_axes(named: Sequence[str], study: StudyFile) -> bool:
 _MODELS: Mapping[str, type[BaseModel]] = {"generate": GenerateSpec, "noise": NoiseSpec}
 
 
-def _sentence(error: ValidationError, where: Path) -> InputError:
-    """The first fault, named as one would find it in the file; the branches of a union are no places."""
+def _each(error: ValidationError) -> list[ErrorDetails]:
+    """Its faults, a place once: of the branches of a union that which came furthest, an unknown key, or the first."""
     faults = error.errors(include_url=False)
-    fault = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
+    found: dict[tuple[str | int, ...], ErrorDetails] = {}
+    for fault in sorted(faults, key=lambda f: f["type"] != "extra_forbidden"):
+        found.setdefault(tuple(_places(fault)), fault)
+    outer = {place[:n] for place in found for n in range(1, len(place))}
+    return [fault for place, fault in found.items() if place not in outer]
+
+
+def _places(fault: ErrorDetails) -> list[str | int]:
+    """Where it is, as one would find it in the file; the branches of a union are no places."""
     loc = [p for i, p in enumerate(fault["loc"]) if not (p in ("paths", "made") and i == 2)]  # which kind of data set
-    places = [p for p in loc if isinstance(p, int) or not _is_branch(p)]
+    return [p for p in loc if isinstance(p, int) or not _is_branch(p)]
+
+
+def _sentence(fault: ErrorDetails, where: Path) -> InputError:
+    places = _places(fault)
     field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in places).lstrip(".") or None
     value = fault.get("input")
     if fault["type"] == "extra_forbidden":
@@ -224,6 +250,8 @@ def _wanted(kind: str, said_of_it: str, places: Sequence[Any], value: Any) -> st
         return _NAME
     if places[0] == "data" and len(places) == 2:
         return _SET
+    if kind == "string_type" and places[0] in ("axes", "include", "exclude", "baseline"):
+        return "a text, a number, true or false is wanted, or of a model a mapping"
     if kind == "list_type":
         return "a list is wanted" + ("" if isinstance(value, dict) else f", such as [{said(value)}]")
     if kind in ("dict_type", "model_type", "model_attributes_type", "mapping_type"):
@@ -232,7 +260,7 @@ def _wanted(kind: str, said_of_it: str, places: Sequence[Any], value: Any) -> st
 
 
 def _is_branch(place: str) -> bool:
-    return place in ("str", "int", "float", "bool") or "[" in place
+    return place in ("str", "int", "float", "bool", "constrained-int") or "[" in place
 
 
 def json_schema() -> dict[str, Any]:

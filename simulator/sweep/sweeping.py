@@ -21,6 +21,7 @@ from simulator.sweep.cells import Grid, grid
 from simulator.sweep.data import DataSet, data_sets
 from simulator.sweep.draw import Drawn, draw
 from simulator.sweep.engines import engine_of
+from simulator.sweep.faults import Faults
 from simulator.sweep.first_call import ask_servers
 from simulator.sweep.named import find
 from simulator.sweep.named import names as presets
@@ -139,15 +140,20 @@ def prepared(what: str | Path, asked: Asked) -> Study:
         UsageError: a gate that is none.
     """
     where, preset = _study_file(what)
-    file = load(where)
-    gates = [("fail_if", gating.parse(text)) for text in file.fail_if]
-    gates += [("--fail-if", gating.parse(text)) for text in asked.fail_if]
-    made = grid(file, where, model=asked.model, set_=asked.set_)
-    protocols = [cell.choice.get("protocol") for cell in made.cells]
+    file, faults = load(where), Faults()
+    made: Grid | None = None
+    with faults.noted():
+        made = grid(file, where, model=asked.model, set_=asked.set_)
+    protocols = [None] if made is None else [cell.choice.get("protocol") for cell in made.cells]
     for name in file.metrics:
-        _check_metric(name, protocols, where, "metrics")
-    for place, gate in gates:
-        _check_metric(gate.metric, protocols, where, place, gate=gate.text)
+        with faults.noted():
+            _check_metric(name, protocols, where, "metrics")
+    for place, text in [("fail_if", t) for t in file.fail_if] + [("--fail-if", t) for t in asked.fail_if]:
+        with faults.noted():
+            gate = gating.parse(text)
+            _check_metric(gate.metric, protocols, where, place, gate=gate.text)
+    faults.tell()
+    assert made is not None
     says = file.model_dump(mode="json") | {"axes": [[a.name, a.values] for a in made.axes]}
     says["sessions"] = [str(p) for p in asked.sessions] or says["sessions"]
     identity = digest([says, [cell.id for cell in made.cells]])

@@ -55,6 +55,26 @@ def test_a_cell_that_cannot_be_played_is_told_by_a_dry_run_too(axes: dict[str, A
         dry(file, tmp_path / "out")
 
 
+def test_all_that_is_wrong_with_the_words_of_a_study_is_told_at_once(tmp_path: Path) -> None:
+    file = world(tmp_path, n=1, axes={"agent": ["silnt", "prior"], "memory": ["none", "nne"], "latency": LATENCY},
+                 metrics=["F1_rtt"], fail_if=["F1_rt is bad", "R_rtt<1"])  # fmt: skip
+    with pytest.raises(InputError) as caught:
+        dry(file, tmp_path / "out", fail_if=["P_rtt<1"])
+    told = str(caught.value).splitlines()
+    assert len(told) == 6, told
+    assert all(one in str(caught.value) for one in ("'silnt'", "'nne'", "'F1_rtt'", "is bad", "'R_rtt<1'", "'P_rtt<1'"))
+    axes = {"agent": ["prior", "silent"], "memory": ["none", "rag"], "latency": LATENCY}
+    write(tmp_path, axes=axes, exclude=[{}, {"memry": "rag"}], baseline={"agent": "always"})
+    with pytest.raises(InputError) as caught:
+        dry(file, tmp_path / "out")
+    assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == [
+        "exclude[0]", "exclude[1].memry", "baseline.agent"]  # fmt: skip
+    write(tmp_path, axes={**axes, "agent": ["naive", "prior"], "policy": ["latest_only", "cancel_in_flight"]})
+    with pytest.raises(InputError) as caught:
+        dry(file, tmp_path / "out")
+    assert len(str(caught.value).splitlines()) == 2, "a sentence for each kind of fault, not for each cell"
+
+
 ENDS = """import os
 {at_import}
 

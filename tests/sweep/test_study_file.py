@@ -69,6 +69,18 @@ def test_what_may_not_stand_there_is_told_in_one_sentence(raw: dict[str, Any], w
     assert all(word in told for word in words), told
 
 
+def test_all_faults_of_a_file_are_told_at_once_a_sentence_each() -> None:
+    with pytest.raises(InputError) as caught:
+        parse({"name": "my study", "seeds": "two", "axess": {}, "axes": {"agent": [["x"], None]}, "metrics": "F1_rt",
+               "data": {"m": {"generate": {"user": 3, "users": 0}}}}, WHERE)  # fmt: skip
+    places = ["axess", "data.m.generate.user", "name", "data.m.generate.users", "axes.agent[0]", "axes.agent[1]",
+              "seeds", "metrics"]  # fmt: skip
+    assert sorted(line.split(": ")[1] for line in str(caught.value).splitlines()) == sorted(places)
+    with pytest.raises(InputError) as caught:
+        parse({"name": "n", "figures": ["x", "pareto", "heatmap:a,b"], "sessions": ["a\0"]}, WHERE)
+    assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == ["sessions", "figures", "figures"]
+
+
 def test_a_name_is_wanted(tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     file.write_text("seeds = 2\n")
