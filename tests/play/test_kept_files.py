@@ -9,7 +9,7 @@ import pytest
 
 from simulator.core.errors import InputError
 from simulator.play.kept import own_scores, read_scores
-from simulator.report.study import read_summary
+from simulator.report.summary_file import read_summary
 from simulator.runs import runlog
 from simulator.runs.folder import read_run
 from simulator.sweep.place import read_plan
