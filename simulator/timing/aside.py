@@ -6,11 +6,13 @@ sweep were 1.4 times as fast as one while their units hopped, and twice as fast 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import ParamSpec, TypeVar
+
+from anyio.to_thread import run_sync
 
 __all__ = ["aside", "world_waits"]
 
@@ -31,7 +33,10 @@ def world_waits(waits: bool = True) -> Iterator[None]:
 
 
 async def aside(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
-    """Do what blocks without holding up a world that moves on."""
+    """Do what blocks without holding up a world that moves on.
+
+    A scope that is cancelled meanwhile waits for its end: nobody closes the file that it is about.
+    """
     if _waits.get():
         return work(*args, **named)
-    return await asyncio.to_thread(work, *args, **named)
+    return await run_sync(partial(work, *args, **named))

@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 
+import pytest
+
 from simulator.timing.aside import aside, world_waits
+from simulator.timing.clock import yield_once
+from simulator.timing.tasks import beside
 
 
 async def _where() -> str:
@@ -33,3 +37,30 @@ def test_a_moving_world_within_a_waiting_one_moves() -> None:
             return await _where()
 
     assert asyncio.run(inner()) != threading.current_thread().name
+
+
+def test_who_is_cancelled_meanwhile_waits_for_its_end() -> None:
+    begun, may_end = threading.Event(), threading.Event()
+    ended: list[bool] = []
+
+    def work() -> None:
+        begun.set()
+        ended.append(may_end.wait(5))
+
+    async def cancelled() -> list[bool]:
+        async with beside(lambda: aside(work)):
+            while not begun.is_set():
+                await yield_once()
+            asyncio.get_running_loop().call_later(0.01, may_end.set)
+        return list(ended)
+
+    assert asyncio.run(cancelled()) == [True]
+
+
+def test_where_the_work_fails_so_does_it() -> None:
+    def fails() -> None:
+        raise OSError("no such disk")
+
+    for waits in (True, False):
+        with world_waits(waits), pytest.raises(OSError, match="no such disk"):
+            asyncio.run(aside(fails))
