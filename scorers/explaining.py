@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any
 
 from scorers.base import Context, Unit
@@ -90,10 +89,9 @@ def seconds(ns: int) -> str:
     >>> seconds(14 * 10**9), seconds(-1_500_000_000), seconds(61_234_567_891), seconds(20_000), seconds(0)
     ('14 s', '-1.5 s', '61.235 s', '0.00002 s', '0 s')
     """
-    exact = Decimal(ns) / SECOND
-    rounded = next((r for places in (3, 6, 9) if (r := round(exact, places))), Decimal(0))
-    text = f"{rounded:f}"
-    return (text.rstrip("0").rstrip(".") if "." in text else text) + " s"
+    whole = round(ns, -6)
+    text = f"{whole / SECOND:.3f}" if whole else f"{(round(ns, -3) or ns) / SECOND:.9f}"
+    return f"{text.rstrip('0').rstrip('.')} s"
 
 
 def number(value: float) -> str:

@@ -106,7 +106,7 @@ def quote(value: object, limit: int = 80) -> str:
         said = str(value)
     except ValueError:  # Python writes no number of over 4,300 digits
         said = "a number of thousands of digits"
-    text = "".join(c if c.isprintable() else "�" for c in said)
+    text = said if said.isprintable() else "".join(c if c.isprintable() else "�" for c in said)
     return f"'{text if len(text) <= limit else text[: limit - 1] + '…'}'"
 
 

@@ -101,7 +101,7 @@ def surface(log: RunLog, truth: Truth, gate: Gate) -> list[LoggedOffer]:
     at its own arrival, and a second offer of one decision has the first one before it too. *In between* is
     ``surfaced <= act < arrival``: at one instant an arrival comes before an act, as in the kernel.
     """
-    offers = log.offers()
+    offers = list(log.offers())
     if gate.window_ns is None or not offers:
         return offers
     rule = Surfacing(gate, truth.acts_ns)

@@ -6,8 +6,9 @@ The log itself is ``decisions.jsonl`` (``simulator.runs.runlog`` writes and read
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,7 @@ class RunLog:
     end: Mapping[str, Any] | None
     torn: bool = False
     gathered: Reported | None = None
+    _delivered: list[tuple[LoggedOffer, ...]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.seq)
@@ -108,8 +110,15 @@ class RunLog:
         found.add(self.full.values())
         return found
 
-    def offers(self) -> list[LoggedOffer]:
-        """All delivered offers (of decisions of kind ``offer``), in order of arrival, ties by seq and position."""
+    def offers(self) -> tuple[LoggedOffer, ...]:
+        """All delivered offers (of decisions of kind ``offer``), in order of arrival, ties by seq and position. Made
+        when they are first asked for.
+        """
+        if not self._delivered:
+            self._delivered.append(self._made_offers())
+        return self._delivered[0]
+
+    def _made_offers(self) -> tuple[LoggedOffer, ...]:
         rows = np.flatnonzero(self.kind == Kind.OFFER)
         columns = (self.seq, self.captured_ns, self.released_ns, self.started_ns)
         stamps = zip(*(column[rows].tolist() for column in columns), strict=True)
@@ -121,4 +130,4 @@ class RunLog:
             for seq, captured, released, started in stamps
             for offer in self.full[seq]["offers"]
         ]  # fmt: skip
-        return sorted(out, key=lambda o: (o.actionable_ns, o.seq))
+        return tuple(sorted(out, key=attrgetter("actionable_ns", "seq")))

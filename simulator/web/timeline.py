@@ -14,6 +14,7 @@ from aiohttp import web
 from simulator.core.errors import UsageError
 from simulator.runs.folder import read_run
 from simulator.runs.lock import status_now
+from simulator.runs.runlog import no_collection
 from simulator.runs.stored import stored
 from simulator.session.schema import FILE_NAME
 from simulator.web.index import index_of, runs_of
@@ -106,7 +107,7 @@ class _Sheets:
         if kept is not None and (going_on or not kept.going_on):
             return kept
         stamp = _stamp(files)
-        with stored(run):
+        with stored(run), no_collection():
             made = open_unit(run, key, going_on=going_on)
         self._views.put((run, key), stamp, made)
         return made
@@ -140,7 +141,7 @@ class _Sheets:
         """A view as JSON, made once."""
         kept = self._drawn.peek((view.run, view.key))
         if kept is None or kept[0] is not view:
-            with stored(view.run):
+            with stored(view.run), no_collection():
                 kept = (view, view.as_json())
             log = _stamp([view.run / "units" / view.key / _OF_A_UNIT[0]])
             self._drawn.put((view.run, view.key), log, kept)
@@ -179,7 +180,7 @@ class _Sheets:
             fresh = self._recordings.get((run, key), _watched(run, kept))
             if fresh is not None:
                 return fresh
-        with stored(run):
+        with stored(run), no_collection():
             found = read_recording(run, read_run(run), key)
         self._recordings.put((run, key), _stamp(_watched(run, found)), found)
         return found

@@ -76,6 +76,7 @@ def test_what_is_written_is_read(tmp_path: Path, written: list[tuple[int, ...]],
     assert read.kind.tolist() == table[:, 9].tolist()
     assert sorted(read.full) == [row[0] for row in written if row[9] != Kind.SILENT]
     assert len(read.offers()) == sum(row[9] == Kind.OFFER for row in written)
+    assert read.offers() is read.offers()  # made once: thousands of them take longer than all else that is asked
     assert read.complete is ends
     assert not read.torn
     assert read.header == {"kind": "header", "schema": 1, **HEADER}

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from memory.embed import HashEmbedder
 from scorers.assistance import pair
 from scorers.base import Context, Unit, score_run
-from scorers.explaining import Told, explain_unit
+from scorers.explaining import Told, explain_unit, seconds
 from scorers.explaining_needs import MISSED
 from scorers.judge import Judge
 from scorers.offers import Verdict
@@ -418,3 +419,13 @@ def test_of_several_units_those_without_a_truth_are_named(tmp_path: Path, capsys
     assert done["n"]["need wrong_content"] == 1
     assert _call(["explain", str(folder), untold]) == 2
     assert "no windows of need are known" in capsys.readouterr().err
+
+
+@given(st.integers(-(10**18), 10**18) | st.integers(-(10**10), 10**10).map(lambda half_ms: half_ms * SECOND // 2000))
+def test_times_are_rounded_exactly_and_halves_to_even(ns: int) -> None:
+    exact = Decimal(ns) / SECOND
+    rounded = next((r for places in (3, 6, 9) if (r := round(exact, places))), 0)
+    said, unit = seconds(ns).split()
+    assert (Decimal(said), unit) == (rounded, "s")
+    assert not said.endswith((".", ".0"))
+    assert said.startswith("-") == (rounded < 0)
