@@ -9,12 +9,14 @@ import asyncio
 import importlib
 import importlib.util
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
+from scorers.base import scorers
 from simulator.core.errors import UsageError
 from simulator.runs.stored import stored
 from simulator.web.place import Place
@@ -32,6 +34,9 @@ PAGES = (
 )
 """Page modules, by name. The live page is not among them: it needs a run, which ``proact live`` hands to ``Web``."""
 
+NEEDED = ("scorers.explaining_intents", "scorers.explaining_moments", "scorers.explaining_stream")
+"""What pages import where they first need it: imported with them instead, so that nobody who looks waits for it."""
+
 SLOWEST_S = 10.0
 """For 64 kB."""
 
@@ -40,12 +45,16 @@ PIECE = 500
 DEEP = 4
 
 STATIC = Path(__file__).parent / "static"
+_SCRIPT = re.compile(r'"/static/([\w/.-]+\.js)"')
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def routes(place: Place) -> list[web.AbstractRouteDef]:
     """The routes of every page."""
+    scorers.names()  # which imports all of them
+    for name in NEEDED:
+        importlib.import_module(name)
     found: list[web.AbstractRouteDef] = []
     for name in PAGES:
         if importlib.util.find_spec(name) is not None:
@@ -64,13 +73,29 @@ def number(said: str | None) -> int | None:
 
 
 def html(name: str) -> Handler:
-    """A handler that answers with one of our HTML files, such as ``live.html``."""
+    """A handler that answers with one of our HTML files, such as ``live.html``, and names all scripts that it needs:
+    else a browser hears of each only from the one that imports it.
+    """
     file = STATIC / name
+    headers = {
+        "Cache-Control": "no-cache",
+        "Link": ", ".join(f"</static/{script}>; rel=modulepreload" for script in _scripts(file)),
+    }
 
     async def page(request: web.Request) -> web.StreamResponse:
-        return web.FileResponse(file, headers={"Cache-Control": "no-cache"})
+        return web.FileResponse(file, headers=headers)
 
     return page
+
+
+def _scripts(page: Path) -> list[str]:
+    """The scripts of a page, and those that they import."""
+    found, todo = dict[str, None](), [page]
+    while todo:
+        new = [one for one in _SCRIPT.findall(todo.pop().read_text(encoding="utf-8")) if one not in found]
+        found.update(dict.fromkeys(new))
+        todo += [STATIC / one for one in new]
+    return list(found)
 
 
 def answer(data: Any, status: int = 200) -> web.Response:

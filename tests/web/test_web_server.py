@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -163,6 +166,26 @@ async def test_our_files_are_asked_for_again_and_not_sent_again(place: Place) ->
             assert answer.headers["Cache-Control"] == "no-cache"
         async with ask("GET", "/static/base.css", headers={"If-None-Match": tag}) as answer:
             assert answer.status == 304
+
+
+def test_whoever_opens_a_page_first_waits_for_no_import(tmp_path: Path) -> None:
+    code = (
+        "import sys, pathlib; from simulator.web.place import Place; from simulator.web.server import Web\n"
+        "Web(Place([pathlib.Path(sys.argv[1])]))\n"
+        "assert {'scorers.explaining_stream', 'scorers.pira'} <= set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, timeout=60)
+
+
+async def test_a_page_names_all_its_scripts_so_that_none_waits_for_another(place: Place) -> None:
+    async with asking(Web(place)) as ask:
+        async with ask("GET", "/run/0123abcdef") as answer:
+            named = re.findall(r"<(/static/[^>]+)>; rel=modulepreload", answer.headers["Link"])
+        assert "/static/timeline.js" in named
+        for script in named:
+            async with ask("GET", script) as answer:
+                assert answer.status == 200
+                assert set(re.findall(r'from "([^"]+)"', await answer.text())) <= set(named)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "some-name"])
