@@ -33,6 +33,7 @@ def _open(page: Any, served: Served, run: Path, link: str = "", unit: str = "day
     url = served(Place([run.parent]))
     page.goto(f"{url}/run/{id_of(run)}/{unit}{link}")
     page.wait_for_selector("#whole:not([hidden])")
+    page.wait_for_selector("#list > *", state="attached")  # which comes once what is above it is drawn
     return url
 
 
@@ -64,6 +65,12 @@ def test_every_key_goes_where_it_says(page: Any, served: Served, made: Path) -> 
     assert page.evaluate("timeline.drawing.from") > at
     _press(page, "a", "0")
     assert page.evaluate("[timeline.drawing.from, timeline.drawing.to]") == [0, 60]
+
+
+def test_it_is_drawn_once_when_it_opens(page: Any, served: Served, made: Path) -> None:
+    _open(page, served, made / "runs/scripted")
+    page.evaluate("() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))")
+    assert page.evaluate("timeline.drawing.took.length") == 1
 
 
 def test_keys_are_listed_and_do_nothing_while_somebody_types(page: Any, served: Served, made: Path) -> None:

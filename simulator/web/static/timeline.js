@@ -14,7 +14,7 @@ let unit = unitPart === undefined ? null : decodeURIComponent(unitPart);
 const state = { t: 0, playing: false, hits: [], hit: -1, selected: null, hover: null, chosen: 0 };
 const moving = movingOver(state, { bringUp, nowhere, go, paused: remember }), { seek, repaint, redraw, jump, zoom, lookAt, stop, when } = moving;
 const link = () => new URLSearchParams(location.hash.slice(1));
-let session = null, drawing = null, frame = null, panel = null;
+let session = null, drawing = null, frame = null, panel = null, wide = 0;
 
 // ---------------------------------------------------------------- asking for a run
 
@@ -37,8 +37,9 @@ async function open() {
   byId("opening").remove();
   byId("whole").hidden = false;
   moving.begin(session, drawing);
-  refill([...recording.notes, ...problems]);
+  refill([...recording.notes, ...problems], { list: false });
   seek(linked() ?? 0);
+  (globalThis.requestIdleCallback ?? setTimeout)(() => listed());  // far below: what is seen at once is drawn before it
   performance.mark("timeline-open");
 }
 
@@ -70,7 +71,7 @@ async function sessions() {
 }
 
 // Everything that depends on which runs there are.
-function refill(notes = null) {
+function refill(notes = null, { list = true } = {}) {
   const first = session.runs[0].data;
   document.title = `${plain(first.unit)} · ${plain(session.runs[0].name)} · proact`;
   put(byId("name"), el("a", { href: "/" }, "Runs"), " / ", text(first.name, { limit: 60 }), " / ", text(first.unit, { limit: 60 }));
@@ -79,13 +80,14 @@ function refill(notes = null) {
   const invalid = session.runs.flatMap((run) => (run.data.invalid ?? []).map((why) => `⚠ ${run.letter} is INVALID, so its figures say nothing of the agent: ${why}`));
   put(byId("notes"), invalid.map((line) => el("p", { class: "failed" }, text(line))), lines.map((line) => el("p", { class: "notice" }, text(line))));
   put(byId("panel-run"), session.runs.map((run, i) => el("option", { value: i, selected: i === state.chosen }, `${run.letter} ${plain(run.name)} (${plain(run.data.name)})`)));
-  drawing.arrange(session, byId("lanes").clientWidth < 560 * textScale());
+  wide = byId("lanes").clientWidth;
+  drawing.arrange(session, wide < 560 * textScale());
   put(byId("labels"), drawing.lanes.filter((lane) => lane.label).map((lane) => el("div", { class: lane.first ? "run" : null, style: { top: `${lane.y / 16}rem`, height: `${lane.height / 16}rem` } },
     el("span", {}, plain(lane.label).slice(0, 60)), lane.sub ? el("span", { class: "quiet-text" }, lane.sub) : "")));
   figures();
   legend();
   others();
-  listed();
+  if (list) listed();
   byId("follow-box").hidden = !session.runs.some((run) => run.data.status === "running");
   redraw();
 }
@@ -343,10 +345,8 @@ key("r", "the panel shows the next run", when(() => choose((state.chosen + 1) % 
 
 addEventListener("themechange", () => { if (drawing) { drawing.recolour(); legend(); listed(); redraw(); panel.fill(); } });
 addEventListener("hashchange", () => { const t = session && linked(); if (t !== null) seek(t, { show: true }); });
-let wide = 0;
 new ResizeObserver(() => {
   if (!session || byId("lanes").clientWidth === wide) return;
-  wide = byId("lanes").clientWidth;
   refill();
   seek(state.t);
 }).observe(byId("lanes"));
