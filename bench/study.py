@@ -188,7 +188,7 @@ async def costs(asked: Asked) -> list[str]:
         for nth, plan in enumerate(await assemble(choice)):
             await probe(plan, found[plan.key], probed, nth=nth)
         t: Any = probed.told()
-        size = "-" if t["size_bytes"] is None else f"{t['size_bytes'] / max(t['events'], 1):.0f}"
+        size = "-" if t["saved_bytes"] is None else f"{t['saved_bytes'] / max(t['events'], 1):.0f}"
         cells = [memory, *(_shown(t[key]) for key in ("recall@5", "hit@5", "mrr")),
                  f"{_shown(t['read_ms_p50'])}, {_shown(t['read_ms_p95'])}", _shown(t["write_ms_p95"]),
                  f"{t['tokens_per_recall'] or 0:.0f}", size]  # fmt: skip

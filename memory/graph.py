@@ -250,13 +250,12 @@ class GraphMemory(Remembered):
             self._feedback(entry)
 
     def stats(self) -> dict[str, Any]:
-        """As every memory's, and how many nodes and edges there are."""
+        """As every memory's, how many nodes and edges there are, and the bytes of their instants."""
         tables = [*self._users.values()] if self._scope == "user" else [self._everybody]
         apps, words = sum(len(t.apps) for t in tables), sum(len(t.keywords) for t in tables)
-        nodes = [n for t in tables for kind in (t.apps, t.keywords, t.users) for n in kind.values()]
-        edges = sum(len(n.needs) for n in nodes) + sum(len(t.used) for t in tables)
-        edges += sum(len(after) for t in tables for after in t.following.values())
-        return {**super().stats(), "apps": apps, "edges": edges, "keywords": words}
+        sizes = [t.sizes() for t in tables]
+        edges, held = sum(n for n, _ in sizes), sum(n for _, n in sizes)
+        return {**super().stats(), "apps": apps, "bytes": held, "edges": edges, "keywords": words}
 
 
 def _of_app(app: str | None, node: Node, now_ns: int) -> MemoryItem:

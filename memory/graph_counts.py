@@ -139,6 +139,14 @@ class Counts:
         for word in words:
             _node(self.keywords, word).add(*what)
 
+    def sizes(self) -> tuple[int, int]:
+        """How many edges there are, and bytes of all instants that are kept."""
+        nodes = [node for kind in (self.apps, self.keywords, self.users) for node in kind.values()]
+        needs = [tally for node in nodes for tally in node.needs.values()]
+        edges = [*needs, *self.used.values(), *(t for after in self.following.values() for t in after.values())]
+        instants = sum(map(len, edges)) + sum(len(n.seen) + len(n.helped) for n in nodes)
+        return len(edges), 8 * (instants + self.words.instants())
+
     def next_apps(self, app: str | None, now_ns: int) -> tuple[dict[str, int], int]:
         """How often which app came after this one by then, most often first, and since when the newest is known."""
         tallies = self.following.get(app or "", {})

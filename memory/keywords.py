@@ -197,6 +197,10 @@ class WordCounts:
     def __len__(self) -> int:
         return len(self.holding)
 
+    def instants(self) -> int:
+        """How many instants it keeps."""
+        return len(self.titles) + sum(map(len, self.holding.values()))
+
     def add(self, title: str, ns: int) -> None:
         """Count a title, known from ``ns`` on; a word twice in it counts once."""
         self.titles.add(ns)

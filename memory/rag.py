@@ -87,6 +87,11 @@ class RagMemory(Remembered):
         items = [entry_item(shelf.entry(hit.version), hit.score) for hit, shelf in near[:wide]]
         return self._answer(items, k, token_budget)
 
+    def stats(self) -> dict[str, int]:
+        """As every memory's, and the bytes of its vectors."""
+        indexes = [shelf.index for held in (self._users, self._shelves) for shelf in held.values()]
+        return {**super().stats(), "bytes": sum(4 * index.dimension * len(index) for index in indexes)}
+
     async def maintain(self, now_ns: int) -> None:
         """Lay what is large enough into lists, off the path of decisions."""
         for user, shelf in list(self._users.items()):

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from hashlib import sha256
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from memory.adapters.counted import Counted
@@ -78,6 +79,11 @@ class Mem0Memory(Counted, DocumentMemory):
         # Rounded: the sixth place differs from call to call, for the same texts.
         hits = self._store(user).search(text, top_k=n, filters=filters, threshold=0.0)["results"]
         return [(str(hit["metadata"]["event"]), round(float(hit["score"]), 5)) for hit in hits]
+
+    def stats(self) -> dict[str, Any]:
+        """As every adapter's, and the bytes of its databases."""
+        files = [file.stat().st_size for file in Path(self._folder).rglob("*") if file.is_file()]
+        return {**super().stats(), "bytes": sum(files)}
 
     def close(self) -> None:
         """Close its databases and remove them."""

@@ -72,7 +72,7 @@ def study(
 @sweep.command
 def memories(
     scenarios: Annotated[
-        list[Path] | None, Parameter(help="Scenarios to play; default: those that come with proact.")
+        list[Path] | None, Parameter(help="Scenarios to play; default: eight of those that come with proact.")
     ] = None,
     /,
     *,

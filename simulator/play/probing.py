@@ -40,8 +40,8 @@ class Probed:
         visible_ns: real time from the begin of a write to the end of a recall that shows it; ``unseen``: writes that
             no recall of a second showed.
         tokens: of each recall.
-        size: bytes as stored, of all units; None where it cannot be stored.
-        stats: sums of the numbers that the memories told.
+        saved: bytes of what ``save`` writes, of all units; None where it cannot be saved.
+        stats: sums of the numbers that the memories told; ``bytes``: of what they made of the past.
     """
 
     asked: int = 0
@@ -55,7 +55,7 @@ class Probed:
     visible_ns: list[int] = field(default_factory=list)
     unseen: int = 0
     tokens: list[int] = field(default_factory=list)
-    size: int | None = None
+    saved: int | None = None
     events: int = 0
     stats: dict[str, float] = field(default_factory=dict)
 
@@ -80,10 +80,16 @@ class Probed:
             "visible_ms_p95": _ms(self.visible_ns, 95),
             "writes_not_seen": self.unseen,
             "tokens_per_recall": sum(self.tokens) / len(self.tokens) if self.tokens else None,
-            "size_bytes": self.size,
+            "size_bytes": self._size(),
+            "saved_bytes": self.saved,
             "events": self.events,
             **each,
         }
+
+    def _size(self) -> int | None:
+        """What the memories, or those of a combination that say so, report; None where none does."""
+        told = [value for name, value in self.stats.items() if name.rpartition(".")[2] == "bytes"]
+        return round(sum(told)) if told else None
 
 
 def _ms(values: Sequence[int], q: int) -> float | None:
@@ -107,8 +113,8 @@ async def probe(plan: UnitPlan, play: Play, into: Probed, *, nth: int = 0) -> No
             await _how_soon(memory, plan, into)
         into.events += len(known)
         _sum(memory, into)
-        size = stored_bytes(memory)
-        into.size = size if into.size is None or size is None else into.size + size
+        saved = stored_bytes(memory)
+        into.saved = saved if into.saved is None or saved is None else into.saved + saved
     finally:
         close = trait(memory, "close")
         ended = close() if close is not None else None

@@ -52,11 +52,12 @@ Word = Literal["helps", "no evidence", "harms"]
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Sessions to play, under one protocol (None: what each scenario says)."""
+    """Sessions to play, under one protocol (None: what each scenario says); ``note``: what a reader has to know."""
 
     name: str
     scenarios: tuple[Path, ...]
     protocol: str | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

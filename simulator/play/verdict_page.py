@@ -15,7 +15,8 @@ _HOW = (
     f"recalled events (of {K} at most); **hit@{K}**: how often there was one; **MRR**: 1 / place of the first, on "
     "average; over needs whose intention had arisen before. **read**, **write**: real time of one call, 95th "
     "percentile. **visible**: from the begin of a write to the end of a recall that shows it. **tokens**: of a recall "
-    f"of {K} items. **calls**: to models, per event."
+    f"of {K} items. **size**: of what the memory made of the past, as it reports itself (`bytes` in its `stats()`); "
+    "- where it does not. **calls**: to models, per event."
 )
 
 
@@ -42,7 +43,8 @@ def _lines(v: Verdict) -> Iterator[str]:
 
 
 def _part(part: Part) -> Iterator[str]:
-    yield f"{part.n_sessions} sessions of {part.n_users} users, protocol {part.protocol}."
+    note = f" {part.data.note}" if part.data.note else ""
+    yield f"{part.n_sessions} sessions of {part.n_users} users, protocol {part.protocol}.{note}"
     yield ""
     metrics = METRICS[part.protocol]
     head = ["against", *(f"gain in {m}" for m in metrics), f"p ({part.deciding})", "would show from"]

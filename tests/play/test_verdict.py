@@ -9,12 +9,15 @@ from pathlib import Path
 import anyio
 import pytest
 
+from simulator.cli.sweep import _BUNDLED
 from simulator.cli.sweep import memories as command
+from simulator.cli.sweep_memories import Asked, _given
 from simulator.core.errors import Exit, UsageError
 from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
 from simulator.play.probing import Probed, _asked
 from simulator.play.verdict import Against, DataSet, Part, Unjudged, Verdict, judge, weigh
 from simulator.play.verdict_page import page
+from simulator.session.scenario import plays
 from simulator.workload import generate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -231,8 +234,17 @@ def test_the_command_writes_the_page_and_a_second_call_plays_nothing(
     assert set(members) == {"window", "none", "class-prior", "recency", "shuffled-user", "rag", "graph", "oracle"}
     assert "nobody but" in members["shuffled-user"]["reason"]
     assert members["oracle"]["scores"]["F1_rt"] is not None
+    assert members["rag"]["probed"]["size_bytes"] % (4 * 512) == 0, "whole vectors, not the past that it saves"
+    assert members["window"]["probed"]["size_bytes"] is None, "it reports none"
     assert (tmp_path / "out" / "verdict.md").read_text().count("\n| ") >= 16
     assert json.loads((tmp_path / "out" / "verdict.json").read_text())["word"] == "no evidence"
+
+
+def test_the_page_says_which_of_the_sessions_that_come_with_proact_it_is_about() -> None:
+    (data,) = _given(None, _BUNDLED, Asked("rag", "prior", None, 0, 14, None, None, "measured", None, None, None))
+    assert [len(data.scenarios), len(plays([ROOT / "scenarios"]))] == [8, 13]
+    told = page(judge("rag", "prior", [Part(data, "stream", 8, 4, (), ())]))
+    assert "8 sessions of 4 users, protocol stream. They are eight of the thirteen" in told
 
 
 def test_a_memory_that_raises_when_it_is_asked_is_told_in_one_sentence(tmp_path: Path) -> None:
