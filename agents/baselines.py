@@ -15,6 +15,7 @@ class Silent:
 
     inline = True
     concurrent = "stateless"
+    reads_window = False
 
     async def decide(self, observation: Observation) -> Decision:
         """Silence."""
@@ -31,6 +32,7 @@ class Always:
 
     inline = True
     concurrent = "stateless"
+    reads_window = False
 
     def __init__(self, intention: str | None = None) -> None:
         self._given = intention
@@ -61,6 +63,7 @@ class Random:
 
     inline = True
     concurrent = "stateless"
+    reads_window = False
 
     def __init__(self, rate: float = 1 / 60) -> None:
         if not 0 <= rate <= 1:

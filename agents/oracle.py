@@ -22,6 +22,7 @@ class Oracle:
     """
 
     inline = True
+    reads_window = False
     sees_truth = True
     """What a run reads before it hands over the truth; the log's header and the scores say so then."""
 

@@ -34,6 +34,7 @@ class Prior:
     """
 
     inline = True
+    reads_window = False
 
     def __init__(self, k: int = 10, threshold: float | None = None, lead_s: float = 60.0) -> None:
         if k < 1:

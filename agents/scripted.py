@@ -43,6 +43,7 @@ class Scripted:
     """
 
     inline = True
+    reads_window = False
 
     def __init__(self, file: str, intentions: Sequence[str] = ()) -> None:
         lines = [_read(raw, where) for where, raw in _entries(Path(file))]

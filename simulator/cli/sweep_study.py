@@ -28,6 +28,7 @@ from simulator.sweep import tables
 from simulator.sweep.data import BUNDLED
 from simulator.sweep.engines import engine_of
 from simulator.sweep.estimate import Estimate, Range, estimate
+from simulator.sweep.idle_axes import unread_axes
 from simulator.sweep.named import about
 from simulator.sweep.parquet import ensure_installed, export
 from simulator.sweep.place import ensure_ours, is_starting_over
@@ -135,6 +136,8 @@ def _plan_told(study: Study, plan: Plan, found: Estimate, workers: int) -> dict[
     if made:
         said["to be made"] = f"{', '.join(made)}: figures that hang on its length are guesses"
     said["cells"] = f"{found.cells}, {counted(found.runs, 'run')}"
+    if unread := unread_axes(study.grid.axes, plan.cells):
+        said["cells"] += "; " + "; ".join(unread)
     said["units"] = f"{found.units}: {', '.join(there)}, {found.missing} to play"
     said["decisions"] = "unknown" if found.decisions is None else f"about {found.decisions}"
     said["calls to models"] = "unknown" if found.calls is None else f"about {found.calls}" if found.calls else "none"
@@ -268,6 +271,8 @@ class _Teller(Watcher):
             self._voice.tell(f"{counted(plan.n_erred, 'unit')} erred before: tried again", "yellow")
         if plan.n_damaged:
             self._voice.tell(f"{counted(plan.n_damaged, 'unit')} cut or damaged since: played anew", "yellow")
+        for said in unread_axes(study.grid.axes, plan.cells):
+            self._voice.tell(said, "dim")
         if n_gone:
             self._voice.tell(f"{counted(n_gone, 'run')} of it are in the study no more, and in no figure", "dim")
         alone = sum(len(run.missing) for run in plan.runs if plan.facts[run.cell].needs.alone)

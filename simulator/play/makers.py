@@ -73,6 +73,7 @@ class Maker:
         facts: what its class says of itself for the log's header (``header_facts``); None where it says nothing.
         wants_others: it is to be given the pasts of the run's other users (``others``).
         wants_embedder: it is to be given the run's embedder.
+        reads_window: False where its class declares that the length of the history view is nothing to it.
         make: takes what the run has to give (``seed``, ``intentions``, …) and uses what it knows.
     """
 
@@ -85,6 +86,7 @@ class Maker:
     make: Callable[..., Any]
     wants_others: bool = False
     wants_embedder: bool = False
+    reads_window: bool = True
 
 
 def agent_maker(what: Named) -> Maker:
@@ -128,7 +130,8 @@ def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> 
     facts = trait(cls, "header_facts")
     told = facts({} if spec is None else spec.params) if callable(facts) else None
     return Maker(text, name, _code(cls), declares(cls, "sees_truth"), model_wanted(cls), told, embedded(make),
-                 "others" in signature(cls), "embedder" in signature(cls) and "embedder" not in typed(cls))  # fmt: skip
+                 "others" in signature(cls), "embedder" in signature(cls) and "embedder" not in typed(cls),
+                 trait(cls, "reads_window", True) is not False)  # fmt: skip
 
 
 def with_params(agent: str, params: Mapping[str, Any]) -> str:

@@ -132,6 +132,8 @@ def choice_of(draft: Draft, models: Mapping[str, Any], base: ModelChoice | None)
             (shown if kind == "agent" else kept)[parameter] = value
     choice["agent"], choice["memory"] = with_params(agent, shown), with_params(memory, kept)
     made, stored = maker_of("agent", choice["agent"]), maker_of("memory", choice["memory"])
+    if "window" in values and not made.reads_window:
+        values["window"] = NOTHING
     _take_rules(values, choice)
     if "embedder" in values and not stored.wants_embedder:
         values["embedder"] = NOTHING
@@ -154,7 +156,7 @@ def _take_rules(values: dict[str, str], choice: dict[str, Any]) -> None:
             values["latency"] = NOTHING
     protocol = values.get("protocol", "stream")
     for name in ("policy", "protocol", "gate", "timeout", "memory_mode", "window", "max_gap"):
-        if name not in values:
+        if values.get(name, NOTHING) == NOTHING:
             continue
         if name == "policy" and protocol != "stream":
             values[name] = NOTHING

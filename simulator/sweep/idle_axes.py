@@ -1,12 +1,33 @@
-"""Axes of a study that changed nothing: cells that differ in one value only, and have the same figures to the digit."""
+"""Axes that say nothing to some cells, and axes that changed nothing: cells that differ in one value only, and have the
+same figures to the digit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from simulator.sweep.axes import NOTHING, Axis
 from simulator.sweep.reading import CellRuns
+from simulator.sweep.types import Cell
 
-__all__ = ["idle_axes"]
+__all__ = ["idle_axes", "unread_axes"]
+
+
+def unread_axes(axes: Sequence[Axis], cells: Sequence[Cell]) -> list[str]:
+    """A sentence for each axis that says nothing to some of the cells, which have none of its values and are there once.
+
+    Args:
+        axes: of a study.
+        cells: of it.
+    """
+    found = []
+    for axis in axes:
+        others = [value for value in axis.values if value != NOTHING]
+        if NOTHING in axis.values and len(others) != 1:  # with one value there is nothing to be played twice
+            n = sum(cell.value(axis.name) == NOTHING for cell in cells)
+            of = f"{n} of {len(cells)} cells" if others else "any cell"
+            found.append(f"{axis.name} says nothing to {of}; such a cell is played once")
+    return found
 
 
 def idle_axes(cells: Sequence[CellRuns], metrics: Sequence[str]) -> list[str]:

@@ -119,7 +119,7 @@ def test_changed_inputs_are_told_with_a_count(place: Path, capsys: pytest.Captur
 
 def test_other_sessions_and_values_can_be_given(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session(place / "other", 7)
-    words = ("--sessions", "other", "--set", "memory=none", "--set", "window=10s,20s")
+    words = ("--sessions", "other", "--set", "memory=none", "--set", "timeout=10s,20s")
     proact("sweep", "study.yaml", "--dry-run", "--json", *words)
     (told,) = records(capsys)
     assert (told["cells"], told["units"]) == (2, 2)

@@ -34,8 +34,8 @@ def refused(set_: Any = None, **said: Any) -> str:
 
 
 def test_every_value_meets_every_other_and_the_last_axis_runs_fastest() -> None:
-    found = made(axes={"memory": ["none", "rag"], "window": ["10s", "5min"]})
-    assert values(found, "memory", "window") == [
+    found = made(axes={"memory": ["none", "rag"], "timeout": ["10s", "5min"]})
+    assert values(found, "memory", "timeout") == [
         ("none", "10s"), ("none", "5min"), ("rag", "10s"), ("rag", "5min")
     ]  # fmt: skip
     assert [c.name for c in found.cells] == ["none_10s", "none_5min", "rag_10s", "rag_5min"]
@@ -88,24 +88,24 @@ def test_a_model_is_for_those_that_ask_one_and_goes_over_that_of_the_command_lin
 
 def test_an_entry_of_include_takes_all_values_of_the_axes_that_it_does_not_name() -> None:
     found = made(
-        axes={"agent": "prior", "memory": ["none", "rag"], "window": ["10s", "5min"]},
+        axes={"agent": "prior", "memory": ["none", "rag"], "timeout": ["10s", "5min"]},
         include=[{"agent": "silent", "memory": "none"}],
     )
-    assert values(found, "agent", "memory", "window")[4:] == [("silent", "none", "10s"), ("silent", "none", "5min")]
+    assert values(found, "agent", "memory", "timeout")[4:] == [("silent", "none", "10s"), ("silent", "none", "5min")]
     assert next(a for a in found.axes if a.name == "agent").values == ("prior", "silent")
 
 
 def test_an_entry_of_exclude_leaves_out_what_has_all_of_its_values() -> None:
     found = made(
-        axes={"memory": ["none", "personas"], "window": ["10s", "5min"]},
-        exclude=[{"memory": "personas", "window": "10s"}],
+        axes={"memory": ["none", "personas"], "timeout": ["10s", "5min"]},
+        exclude=[{"memory": "personas", "timeout": "10s"}],
     )
-    assert values(found, "memory", "window") == [("none", "10s"), ("none", "5min"), ("personas", "5min")]
+    assert values(found, "memory", "timeout") == [("none", "10s"), ("none", "5min"), ("personas", "5min")]
 
 
 def test_the_command_line_sets_an_axis_whether_the_file_has_it_or_not() -> None:
-    found = made({"memory": ["graph"], "window": ["10s"]}, axes={"memory": ["none", "rag"]})
-    assert values(found, "memory", "window") == [("graph", "10s")]
+    found = made({"memory": ["graph"], "timeout": ["10s"]}, axes={"memory": ["none", "rag"]})
+    assert values(found, "memory", "timeout") == [("graph", "10s")]
 
 
 @pytest.mark.parametrize(
@@ -121,12 +121,12 @@ def test_the_command_line_sets_an_axis_whether_the_file_has_it_or_not() -> None:
             ["'cluster': each value once, and this is another word for 'pers"],
         ),
         ({"axes": {"memory": ["grpah"]}}, ["study.yaml: axes.memory: unknown memory 'grpah'; did you mean 'graph'?"]),
-        ({"axes": {"agent": ["priorr"], "window": ["5s"]}}, ["study.yaml: axes.agent: unknown agent 'priorr'"]),
+        ({"axes": {"agent": ["priorr"], "timeout": ["5s"]}}, ["study.yaml: axes.agent: unknown agent 'priorr'"]),
         ({"include": [{"memory": "grpah"}]}, ["study.yaml: include[0].memory: unknown memory 'grpah'"]),
         ({"exclude": [{"memory": "nun"}]}, ["exclude[0].memory: 'nun': no value of that axis"]),
         ({"exclude": [{}]}, ["exclude[0]"]),
         ({"exclude": [{"memory": "rag"}]}, ["exclude: no cell is left"]),
-        ({"baseline": {"window": "5s"}}, ["baseline.window: the study has no such axis"]),
+        ({"baseline": {"timeout": "5s"}}, ["baseline.timeout: the study has no such axis"]),
         ({"baseline": {"memory": "none"}}, ["baseline.memory: 'none': no value of that axis; known: rag"]),
         ({"axes": {"data": ["a"]}}, ["axes.data: data sets are named under data"]),
         ({"axes": {"agent": "cot", "model": [{"nam": "x"}]}}, ["no 'nam' of a model; did you mean 'name'"]),
@@ -140,15 +140,15 @@ def test_what_cannot_be_is_told_in_one_sentence(said: dict[str, Any], words: lis
 
 
 @given(st.permutations(["none", "rag", "graph"]), st.permutations(["10s", "1min", "5min"]))
-def test_a_cell_has_the_same_id_in_whatever_order_the_values_stand(memories: list[str], windows: list[str]) -> None:
-    found = made(axes={"memory": memories, "window": windows})
-    plain = made(axes={"window": ["10s", "1min", "5min"], "memory": ["none", "rag", "graph"]})
+def test_a_cell_has_the_same_id_in_whatever_order_the_values_stand(memories: list[str], limits: list[str]) -> None:
+    found = made(axes={"memory": memories, "timeout": limits})
+    plain = made(axes={"timeout": ["10s", "1min", "5min"], "memory": ["none", "rag", "graph"]})
     assert {c.id for c in found.cells} == {c.id for c in plain.cells}
     assert len(found.cells) == 9
 
 
 def test_a_cell_of_another_rule_has_another_id() -> None:
-    one, other = (made(axes={"window": [w]}).cells[0].id for w in ("10s", "11s"))
+    one, other = (made(axes={"timeout": [w]}).cells[0].id for w in ("10s", "11s"))
     assert one != other
 
 

@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
+from agents.base import agents
 from simulator.cli import _call
 from simulator.core.errors import InputError, UsageError
+from simulator.core.traits import trait
 from simulator.endpoint.types import ModelChoice
+from simulator.play.player import run
 from simulator.sweep.estimate import estimate
+from simulator.sweep.idle_axes import unread_axes
 from simulator.sweep.planning import look
 from simulator.sweep.sweeping import Asked, plan_of, prepared
 from simulator.web.index_data import Index
@@ -151,12 +155,57 @@ def test_a_second_value_behind_an_option_is_told_in_words(capsys: pytest.Capture
 
 
 def test_an_axis_that_changed_nothing_is_told_in_the_summary(tmp_path: Path) -> None:
-    axes = {"agent": ["always", "silent"], "memory": "none", "latency": LATENCY, "window": ["10s", "5min"]}
+    axes = {"agent": ["always", "silent"], "memory": "none", "latency": LATENCY, "timeout": ["10s", "5min"]}
     done, _ = swept(world(tmp_path, n=2, axes=axes), tmp_path / "out")
     assert done.summary is not None
     told = [one for one in done.summary.summary["caveats"] if "changed no figure" in one]
-    assert [one.partition(" changed")[0] for one in told] == ["window"], told
+    assert [one.partition(" changed")[0] for one in told] == ["timeout"], told
     assert "wherever it varies" in told[0]
+
+
+READS = """from simulator import SILENT
+
+class Reads:
+    async def decide(self, observation):
+        return SILENT
+
+class Blind(Reads):
+    reads_window = False
+"""
+
+
+def test_agents_that_do_not_read_the_window_are_played_once_which_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = tmp_path / "reads.py"
+    code.write_text(READS)
+    said_of = ["prior", f"{code}:Blind", f"{code}:Reads"]
+    axes = {"agent": said_of, "memory": "none", "latency": LATENCY, "window": ["10s", "5min"]}
+    file = world(tmp_path, n=1, axes=axes)
+    assert _call(["sweep", str(file), "--out", str(tmp_path / "out"), "--dry-run"]) == 0
+    said = "window says nothing to 2 of 4 cells; such a cell is played once"
+    assert said in " ".join(capsys.readouterr().out.replace("│", " ").split())
+    done, watch = swept(file, tmp_path / "out")
+    assert (len(watch.units), unread_axes(prepared(file, Asked()).grid.axes, done.plan.cells)) == (4, [said])
+    write(tmp_path, axes={**axes, "agent": "silent"})
+    cells = dry(file, tmp_path / "other").cells
+    assert (len(cells), unread_axes(prepared(file, Asked()).grid.axes, cells)) == (
+        1, ["window says nothing to any cell; such a cell is played once"])  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [n for n in agents.names() if not trait(agents.get(n), "reads_window", True)])
+def test_ours_that_say_so_do_not_read_the_window(name: str, tmp_path: Path) -> None:
+    world(tmp_path, n=1)
+    words = name
+    if name == "scripted":
+        (tmp_path / "script.jsonl").write_text('{"t_s": 7, "intention": "Translation", "text": "x"}\n')
+        words = f"scripted:{tmp_path / 'script.jsonl'}"
+    logs = []
+    for window in ("1s", "5min"):
+        out = tmp_path / window
+        run(tmp_path / "sessions", words, "rag", clock="modelled", latency=LATENCY, seed=0, out=out, window=window)
+        logs.append((out / "units" / "s0" / "decisions.jsonl").read_text().partition("\n")[2])
+    assert logs[0] == logs[1]
 
 
 def test_tokens_are_unknown_where_calls_are(tmp_path: Path) -> None:
