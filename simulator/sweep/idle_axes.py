@@ -14,7 +14,7 @@ __all__ = ["idle_axes", "unread_axes"]
 
 
 def unread_axes(axes: Sequence[Axis], cells: Sequence[Cell]) -> list[str]:
-    """A sentence for each axis that says nothing to some of the cells, which have none of its values and are there once.
+    """A sentence for each axis that says nothing to some of the cells, which have no value of it and are there once.
 
     Args:
         axes: of a study.
