@@ -93,9 +93,12 @@ class Aside:
         return await self._run(lambda: forget(user, start_ns, end_ns))
 
     def stats(self) -> Mapping[str, Any]:
-        """What the memory tells of itself."""
-        told = trait(self._memory, "stats")
-        return dict(told()) if told is not None else {}
+        """What the memory tells of itself, and the embedder's dimension once an answer told it: the header is written
+        before, and has none.
+        """
+        told, dimension = trait(self._memory, "stats"), trait(self._embedder, "known_dimension")
+        known = {} if dimension is None else {"embedder_dimension": dimension}
+        return {**(told() if told is not None else {}), **known}
 
     def save(self, folder: Path) -> None:
         """Store what is remembered."""

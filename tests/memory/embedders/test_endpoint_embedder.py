@@ -81,6 +81,9 @@ def test_a_run_is_charged_for_it_and_replays_it_from_the_cassette(server: FaultS
     log = of(first)
     assert asked > 0
     assert log.header["embedder"]["name"] == "endpoint/letters"
+    assert log.header["embedder"]["dimension"] is None, "it is written before the server is asked"
+    (unit,) = json.loads((first.folder / "run.json").read_text())["units"].values()
+    assert unit["memory_stats"]["embedder_dimension"] == 7
     assert not any("error" in r for r in [*log.full.values(), *log.writes])
     stages = [r["stages_ns"] for r in log.full.values() if "embed" in r.get("stages_ns", {})]
     assert stages
