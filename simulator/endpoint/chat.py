@@ -23,6 +23,7 @@ from simulator.endpoint.streaming import read_answer
 from simulator.endpoint.together import passed
 from simulator.endpoint.transport import Transport, base_url_of, only_model
 from simulator.endpoint.types import NO_PARAMS, EndpointError, Message, ModelChoice, Reply, shown_url
+from simulator.timing.aside import aside
 from simulator.timing.clock import pause, real_ns
 from simulator.timing.meter import SilentMeter, charging
 
@@ -313,7 +314,7 @@ class Endpoint:
         assert path is not None
         try:
             if self._cassette is None:
-                self._cassette = await asyncio.to_thread(load, path)
+                self._cassette = await aside(load, path)
             call.take_back(self._cassette.answer(question.asked, self.scope, nth), path)
         except (CassetteMiss, InputError) as error:
             raise _told(call.meter, error) from None

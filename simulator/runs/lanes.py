@@ -19,6 +19,7 @@ from typing import Any
 
 from simulator.core.types import MS, SECOND
 from simulator.runs.blame import said
+from simulator.timing.aside import aside
 from simulator.timing.clock import real_ns
 
 __all__ = ["GRACE_NS", "InlineLane", "Lane", "Outcome", "ThreadLane", "Work"]
@@ -261,7 +262,7 @@ class ThreadLane(Lane):
         self._closing = True
         self._post(self._loop.stop)
         if not self.lost:
-            await asyncio.get_running_loop().run_in_executor(None, self._thread.join, 1.0)
+            await aside(self._thread.join, 1.0)
 
 
 def _hand_back(waiter: asyncio.Future[Outcome], outcome: Outcome) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +59,22 @@ def test_the_same_cassette_in_two_processes_gives_the_same_log_to_the_byte(tmp_p
     assert logs[0].count(b"\n") > 5
     made = (tmp_path / "recorded" / "decisions.jsonl").read_bytes()
     assert logs[0] == made, "and the log of the run in which it was recorded"
+
+
+def test_a_replay_in_computed_time_starts_no_thread_but_its_agents(
+    tmp_path: Path, server: FaultServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = record(tmp_path, server)
+    started: list[str] = []
+    start = threading.Thread.start
+
+    def noted(thread: threading.Thread) -> None:
+        started.append(thread.name)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", noted)
+    play(unit(again), tmp_path / "replayed")
+    assert started == ["lane-agent"]
 
 
 def test_a_decision_is_charged_what_its_calls_took(tmp_path: Path, server: FaultServer) -> None:
