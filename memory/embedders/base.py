@@ -108,7 +108,12 @@ class Kept:
         room: most texts; when it is full it is emptied, which changes what a call costs and never what it gives.
         shared: uncharged calls share their vectors with others of the same identity, which therefore tells all that
             bears on them.
+
+    Attributes:
+        known_dimension: of the rows that came; None until some did.
     """
+
+    known_dimension: int | None = None
 
     def __init__(self, embedder: Embedder, room: int = 16_384, *, shared: bool = False) -> None:
         self._embedder, self._room = embedder, room
@@ -175,4 +180,5 @@ class Kept:
         squares = np.einsum("ij,ij->i", rows, rows)
         if not (np.abs(squares[squares != 0] - 1) < 1e-3).all():  # also where a number is none
             raise ProactError(f"embedder {self.identity}: rows of unit length are wanted, or zeros for an empty text")
+        self.known_dimension = rows.shape[1]
         return rows

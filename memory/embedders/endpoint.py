@@ -71,11 +71,6 @@ class EndpointEmbedder:
             self.embed(["dimension"])
         return self._dimension
 
-    @property
-    def known_dimension(self) -> int | None:
-        """The dimension without asking for it: None until an answer came."""
-        return self._dimension or None
-
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See ``core.protocols.Embedder``. Blocks its thread while the server is asked; what is blank is not sent.
 
