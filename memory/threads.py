@@ -63,7 +63,10 @@ class Threaded:
     def render(self, items: Sequence[MemoryItem]) -> str:
         """Items as prompt text, in the object's own words if it has some."""
         if hasattr(self._plain, "render"):
-            return str(self._plain.render(items))
+            text = self._plain.render(items)
+            if not isinstance(text, str):  # "None" in a prompt would be taken for the memory's words
+                raise TypeError(f"render gives a {type(text).__name__}, not a text")
+            return text
         return render_lines(items, "From the user's past:")
 
     async def maintain(self, now_ns: int) -> None:

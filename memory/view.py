@@ -9,6 +9,7 @@ from typing import overload
 from memory.threads import Threaded
 from simulator.core.errors import ProactError
 from simulator.core.protocols import Memory, Meter
+from simulator.core.traits import MEMORYS
 from simulator.core.types import Event, Label, MemoryItem, Query
 from simulator.timing.meter import SilentMeter, charging
 
@@ -142,6 +143,9 @@ class View:
         try:
             with self._meter.stage("retrieve"):
                 items = await self._memory.recall(query, k, token_budget)
+        except Exception as error:
+            error.add_note(f"{MEMORYS}recall()")
+            raise
         finally:
             charging.reset(asked_for)
         late = 0
@@ -164,7 +168,11 @@ class View:
 
     def render(self, items: Sequence[MemoryItem]) -> str:
         """The items as a memory part of a prompt; empty string for none."""
-        return self._memory.render(items) if items else ""
+        try:
+            return self._memory.render(items) if items else ""
+        except Exception as error:
+            error.add_note(f"{MEMORYS}render()")
+            raise
 
 
 class NoMemoryView:

@@ -6,7 +6,10 @@ from typing import Any
 
 from simulator.core.errors import UsageError, quote
 
-__all__ = ["declares", "trait"]
+__all__ = ["MEMORYS", "declares", "trait"]
+
+MEMORYS = "the memory's "
+"""With what a note on an error begins that came of a call to the memory, so that it is not told as the agent's own."""
 
 
 def trait(whom: Any, name: str, default: Any = None) -> Any:

@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 
 from simulator.core.errors import LostError, ProactError, quote
+from simulator.core.traits import MEMORYS, trait
 from simulator.endpoint.types import EndpointError
 
 __all__ = ["blotted", "said", "trace"]
@@ -21,7 +22,9 @@ _SITE = sysconfig.get_paths()["purelib"]
 
 
 def said(error: BaseException) -> tuple[str, str]:
-    """A record's (kind, text): type, message, and the file and line of the agent's that it came from."""
+    """A record's (kind, text): type, message, the file and line of the agent's that it came from, and before them the
+    memory's call if it was one.
+    """
     if isinstance(error, LostError):
         return "agent_lost", str(error)
     if isinstance(error, EndpointError):
@@ -31,7 +34,9 @@ def said(error: BaseException) -> tuple[str, str]:
         text = str(error)
     where = None if isinstance(error, ProactError) else _where(error)  # raised on purpose: its sentence is whole
     message = f": {quote(text, 200)[1:-1]}" if text else ""
-    return "agent_error", f"{type(error).__name__}{message}" + (f" ({where})" if where else "")
+    notes = trait(error, "__notes__", None)
+    by = next((f"{n}: " for n in notes if str(n).startswith(MEMORYS)), "") if isinstance(notes, list) else ""
+    return "agent_error", f"{by}{type(error).__name__}{message}" + (f" ({where})" if where else "")
 
 
 def blotted(text: str) -> str:

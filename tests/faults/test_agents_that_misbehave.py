@@ -7,7 +7,7 @@ import contextlib
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import pytest
 from memory.base import as_memory
 from simulator.core.errors import UsageError
 from simulator.core.operators import operators
-from simulator.core.types import MS, SECOND, SILENT, Decision, Event, Observation, Offer, Setup
+from simulator.core.types import MS, SECOND, SILENT, Decision, Event, MemoryItem, Observation, Offer, Setup
 from simulator.runs import lanes, seam
 from simulator.runs.engine import Interrupt
 from simulator.runs.lanes import ThreadLane
@@ -732,6 +732,26 @@ def test_a_memory_that_fails_to_recall_fails_the_agent_that_asked(tmp_path: Path
             return await asks(seen)
 
     assert measured(Asks, tmp_path, memory=Amnesia).errors == ["agent_error"] * 4
+
+
+@pytest.mark.parametrize("call", ["recall()", "render()"])
+def test_what_a_memory_raises_is_not_told_as_the_agents_own_fault(call: str, tmp_path: Path) -> None:
+    class Wordless(Notebook):
+        async def recall(self, *_: Any) -> list[MemoryItem]:
+            if call == "recall()":
+                raise KeyError("gone")
+            return [MemoryItem("x", 1.0, latest_source_ns=-1)]
+
+        def render(self, items: Sequence[MemoryItem]) -> str:
+            raise KeyError("gone")
+
+    async def asks(seen: Observation) -> Decision:
+        seen.memory.render(await seen.memory.recall(3))
+        return SILENT
+
+    run = measured(Agent(asks), tmp_path, memory=Wordless)
+    told = {r["error"]["text"].partition(" (")[0] for r in run.log.full.values() if "error" in r}
+    assert told == {f"the memory's {call}: KeyError: 'gone'"}
 
 
 def test_a_memory_whose_stats_are_no_json_does_not_spoil_the_run(tmp_path: Path) -> None:
