@@ -265,6 +265,7 @@ def _item(item: MemoryItem) -> dict[str, Any]:
         "intention": item.intention,
         "query": item.query,
         "latest_source_s": None if latest is None else latest / SECOND,
+        "neutral": item.neutral,
     }
 
 

@@ -99,7 +99,7 @@ def test_all_that_an_observation_holds_is_sent_in_seconds(told: tuple[Told, str]
     assert observation["memory"] == {
         "text": "asked before",
         "items": [{"text": "asked before", "score": None, "help": 0.5, "intention": "Translation", "query": "why?",
-                   "latest_source_s": -1.0}],
+                   "latest_source_s": -1.0, "neutral": False}],
     }  # fmt: skip
 
 
