@@ -9,19 +9,25 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import resource
+import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import anyio
 
 from memory.graph import GraphMemory
+from memory.journal import COUNTS, Journal
 from memory.keywords import tokens
 from simulator.core.intentions import INTENTIONS
 from simulator.core.rng import block_below
 from simulator.core.types import SECOND, Event, Label, Query
 from simulator.timing.clock import real_ns
+from tests.memory.graph.test_graph_snapshot import kills
 
 networkx: Any = importlib.import_module("networkx")  # of the extra test; it has no types
 
@@ -120,6 +126,50 @@ async def _ours(scope: str, users: int, events: int) -> dict[str, float]:
     return figures | {"build_s": built_s, "keywords": stats["keywords"], "edges": stats["edges"]}
 
 
+async def _stored() -> dict[str, float]:
+    """A store of a million events: opened for the first time, and afterwards; then asked and told more."""
+    figures: dict[str, float] = {}
+    with tempfile.TemporaryDirectory(dir=os.environ.get("PROACT_BENCH_DIR")) as place:
+        folder, later = Path(place), deque[tuple[Event, Label]]()
+        journal = Journal(folder)
+        with journal.batch():
+            for event, label in past(EVENTS, 1):
+                later.append((event, label))
+                if len(later) == ASKED:
+                    _kept(journal, *later.popleft())
+        journal.close()
+        for name in ("counted", "reopened", "again"):
+            begun, cpu = real_ns(), _cpu_us()
+            memory = GraphMemory(store=str(folder))
+            figures |= {f"{name}_s": (real_ns() - begun) / 1e9, f"{name}_cpu_s": (_cpu_us() - cpu) / 1e6}
+            if name != "again":
+                await memory.close()
+        updates, queries = Taken(), Taken()
+        for event, label in later:
+            with updates:
+                await memory.observe(event)
+                await memory.feedback(event, label)
+        for event, _ in later:
+            with queries:
+                await memory.recall(Query(event.user, event.app, event.title, None, 0), 5, None)
+        await memory.close()
+        figures["counts_mb"] = next((folder / COUNTS).iterdir()).stat().st_size / 1e6
+    figures |= updates.figures("update") | queries.figures("query")
+    return {f"stored_{key}": value for key, value in figures.items()}
+
+
+def _kept(journal: Journal, event: Event, label: Label) -> None:
+    journal.observe(event)
+    journal.feedback(label)
+
+
+def _killed() -> dict[str, float]:
+    """Kills while counts are written; asserts that answers are a rebuild's."""
+    with tempfile.TemporaryDirectory() as place:
+        found = kills(Path(place) / "store", 20, seed=real_ns())
+    return {"stored_kills": found["kills"], "stored_kills_amid_a_file": found["amid"]}
+
+
 class _Networkx:
     """Counts as attributes of a networkx graph: neither as of an instant, nor keywords chosen by what they tell."""
 
@@ -186,7 +236,8 @@ def _others() -> dict[str, float]:
 
 async def _all() -> dict[str, float]:
     runs: list[Callable[[], Any]] = [lambda: _ours("user", 1, EVENTS), lambda: _ours("backoff", 20, EVENTS // 5)]
-    figures: dict[str, float] = {}
+    figures: dict[str, float] = await _stored() | _killed()
+    gc.collect()
     for name, run in zip(("one_user", "backoff_20_users_200k"), runs, strict=True):
         figures |= {f"{name}_{key}": value for key, value in (await run()).items()}
         figures[f"{name}_peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
