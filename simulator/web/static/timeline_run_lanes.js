@@ -69,29 +69,25 @@ export function intents(d, lane) {
 export function busy(d, lane) {
   const g = d.g, run = lane.run, dropped = run.data.decisions.dropped, h = lane.inner;
   const [first, last] = rows(d, run);
-  g.fillStyle = d.colours["--busy"];
-  g.beginPath();
+  g.fillStyle = d.colours["--busy"];  // a thousand rectangles: as one path they take several times as long
   let end = -1;
   for (let i = first; i < last; i++) {
     const row = run.byCapture[i];
     const left = Math.max(end, d.x(run.started_s[row])), right = d.x(run.actionable_s[row]);
     if (right - end < 0.7 && end >= 0) continue;
-    g.rect(left, lane.top + 3, Math.max(1, right - left - 0.5), h / 2 - 2);
+    g.fillRect(left, lane.top + 3, Math.max(1, right - left - 0.5), h / 2 - 2);
     end = right;
   }
-  g.fill();
   g.fillStyle = d.dropped;
-  g.beginPath();
   end = -1;
   for (let i = Math.max(1, first); i < last; i++) {
     const row = run.byCapture[i];
     if (!dropped[row]) continue;
     const left = Math.max(end, d.x(run.captures[i - 1] + d.session.period / 2)), right = d.x(run.captures[i] - d.session.period / 2);
     if (right - left < 0.5) continue;
-    g.rect(left, lane.top + h / 2 + 2, right - left, h / 2 - 3);
+    g.fillRect(left, lane.top + h / 2 + 2, right - left, h / 2 - 3);
     end = right;
   }
-  g.fill();
   const { kind, kinds } = run.data.decisions;
   g.font = d.bold;
   g.textAlign = "center";
@@ -132,22 +128,20 @@ export function latency(d, lane) {
       }
       if (run.total[row] > run.ceiling) { g.fillStyle = d.colours["--ink"]; g.fillRect(left, lane.top, perRow - 1.5, 2); }
     }
-  } else {  // of each pixel the slowest: how long it waited, and the rest
-    const wide = Math.ceil(d.width), worst = new Float64Array(wide), wait = new Float64Array(wide);
+  } else {  // of each column of the canvas the slowest: how long it waited, and the rest
+    const wide = d.base.width, fine = g.getTransform().a, worst = new Float64Array(wide), wait = new Float64Array(wide);
     for (let i = first; i < last; i++) {
-      const row = run.byCapture[i], x = Math.floor(d.x(run.released_s[row]));
+      const row = run.byCapture[i], x = Math.floor(d.x(run.released_s[row]) * fine);
       if (x < 0 || x >= wide || run.total[row] <= worst[x]) continue;
       worst[x] = run.total[row];
       wait[x] = run.started_s[row] - run.released_s[row];
     }
     const paint = (name, top, low) => {
       g.fillStyle = d.colours[name];
-      g.beginPath();
       for (let x = 0; x < wide; x++) {
         const a = Math.min(h, low(x) * scale), b = Math.min(h, top(x) * scale);
-        if (b > a) g.rect(x, bottom - b, 1, b - a);
+        if (b > a) g.fillRect(x / fine, bottom - b, 1 / fine, b - a);
       }
-      g.fill();
     };
     paint("--busy", (x) => wait[x], () => 0);
     paint("--good", (x) => worst[x], (x) => wait[x]);
