@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -172,5 +173,10 @@ def _code(cls: Any) -> str | None:
         file = Path(inspect.getsourcefile(cls) or "")
     except TypeError:  # made in C, or an instance: nothing to read
         return None
-    ours = any(file.resolve().is_relative_to(_HOUSE / room) for room in ("agents", "memory"))
-    return None if ours else code_of(file)
+    return None if _is_ours(file) else code_of(file)
+
+
+@lru_cache(maxsize=256)
+def _is_ours(file: Path) -> bool:
+    """Whether it lies in our house; asked for each unit, and the system takes its time to tell."""
+    return any(file.resolve().is_relative_to(_HOUSE / room) for room in ("agents", "memory"))

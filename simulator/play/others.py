@@ -56,8 +56,10 @@ def check_others(memory: Maker, play: Play, others: Pasts) -> None:
     Raises:
         UsageError: there is not.
     """
+    if not memory.wants_others:
+        return
     known: set[Any] = {*others, *(event.user for event, _ in play.history)}
-    if memory.wants_others and not known - {play.user}:
+    if not known - {play.user}:
         memory.make(seed=0, intentions=play.intentions, others={})  # a wrong word in it is the nearer fault
         raise UsageError(
             f"memory {quote(memory.text)} reads another user's past, and nobody but {quote(play.user)} is in this run: "

@@ -88,9 +88,9 @@ def _entries(study: StudyFile, axes: Mapping[str, Sequence[str]], where: Path, m
     for i, entry in enumerate(study.include):
         with faults.noted():
             found.include.append(_entry(entry, f"include[{i}]", axes, where, models))
-    for name, value in [item for given in found.include for item in given.items()]:
-        if value not in found.axes[name]:
-            found.axes[name].append(value)
+    for name in axes:
+        found.axes[name] += [given[name] for given in found.include if name in given]
+        found.axes[name][:] = dict.fromkeys(found.axes[name])
     for i, entry in enumerate(study.exclude):
         with faults.noted():
             if not entry:
@@ -150,7 +150,8 @@ def _values(name: str, values: Sequence[Any], models: dict[str, Any], where: Pat
     found = [_word(name, value, models, where, field) for value in values]
     if not found:
         raise InputError(where, "at least one value is wanted", field=field)
-    if (nth := next((i for i, v in enumerate(found) if v in found[:i]), None)) is not None:
+    first = {value: i for i, value in reversed(list(enumerate(found)))}
+    if (nth := next((i for i, value in enumerate(found) if first[value] != i), None)) is not None:
         typed, value = said(values[nth]), found[nth]
         is_alias = typed != value and not isinstance(values[nth], dict)
         why = f", and this is another word for {quote(value)}" if is_alias else ""
