@@ -7,6 +7,7 @@ kinds of pictures are read that Pillow decodes by itself: for others it would st
 from __future__ import annotations
 
 import asyncio
+import os
 import struct
 import warnings
 import zlib
@@ -28,6 +29,7 @@ from simulator.screen.fresh import fresh
 __all__ = ["FORMATS", "MAX_PIXELS", "TooLarge", "array", "decode", "opened", "pixels_hash", "read", "size"]
 
 MAX_PIXELS = 100_000_000  # an 8K screen has 33 million; RGB of the limit is 300 MB
+MAX_BYTES = 400_000_000  # of a file; some kinds are read whole before their head is
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
 """What Pillow may take a file for, whatever its name."""
 
@@ -91,6 +93,8 @@ def opened(path: Path) -> Iterator[Image.Image]:
         InputError: missing, no file, not a picture or too large; or damaged, as the block finds.
     """
     with _faults(path), open_plain(path) as stream:
+        if os.fstat(stream.fileno()).st_size > MAX_BYTES:
+            raise TooLarge(path, f"the file is larger than {MAX_BYTES // 1_000_000} MB; no picture is")
         _check_png(path, stream)
         with Image.open(stream, formats=FORMATS) as image:
             _check_size(path, image.size)

@@ -37,8 +37,10 @@ LARGEST = 50_000_000  # bytes of a file that is sent
 FILE_THREADS = 2
 SHEET_THREADS = max(1, min(4, (os.cpu_count() or 1) - 1))
 """A sheet of a hundred 1080p screens takes 2.5 s (25 ms each): who only wants one picture does not wait behind it."""
-THUMB_PIXELS = 34_000_000
-"""Of a picture that gets a thumbnail, an 8K screen."""
+DECODED_PIXELS = 34_000_000
+"""Of a picture that is decoded for a page, for a thumbnail or since browsers cannot show its kind: an 8K screen. One of
+148 kB that claims a hundred million takes 3.6 s and 960 MB on its way to WebP.
+"""
 SHEET_PIXELS = 1_700_000_000
 """That are decoded for one sheet, a hundred 5K screens, 20 s: whoever made a recording could keep a thread busy."""
 KEEP = "private, max-age=86400, immutable"
@@ -256,12 +258,15 @@ def _file(known: _Known) -> bytes:
     if not path.is_file():
         raise InputError(path.name, "there is no such picture")
     try:
-        pixels.size(path)  # refuses what claims to be enormous
+        width, height = pixels.size(path)  # refuses what claims to be enormous
         with open_plain(path) as stream:
             data = stream.read(LARGEST + 1)
         data = data if len(data) <= LARGEST else b""
         if _type(data) != UNKNOWN:
             return data
+        if width * height > DECODED_PIXELS:
+            want = "a browser cannot show this kind of picture, and it is too large to be made one that it can"
+            raise InputError(path.name, want)
         out = io.BytesIO()
         pixels.decode(path).save(out, "WEBP", lossless=True, method=0)
         return out.getvalue()
@@ -275,9 +280,11 @@ def _thumb(known: _Known | None, most: int) -> tuple[Image.Image, int]:
     if known is not None:
         try:
             with pixels.opened(_inside(known)) as image:
+                whole = image.width * image.height
                 image.draft("RGB", (THUMB[0] * 2, THUMB[1] * 2))  # a JPEG is smaller from here on
-                if image.width * image.height <= min(most, THUMB_PIXELS):
-                    n = image.width * image.height
+                taken = whole if image.info.get("progressive") else image.width * image.height  # in steps: all of it
+                if whole <= DECODED_PIXELS and taken <= most:
+                    n = taken
                     small = image.convert("RGB")
                     small.thumbnail(THUMB, Image.Resampling.BILINEAR, reducing_gap=1.5)
                     return _centred(small), n

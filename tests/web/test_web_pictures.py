@@ -92,6 +92,19 @@ def _bomb(folder: Path) -> Path:
     return folder / "bomb.png"
 
 
+def _claims_much(folder: Path) -> Path:
+    """A kind that browsers cannot show, of 36 million pixels: within what is read, not within what is made another."""
+    Image.new("1", (6000, 6000)).save(folder / "large.tif", compression="tiff_adobe_deflate")
+    return folder / "large.tif"
+
+
+def _endless(folder: Path) -> Path:
+    with (folder / "endless.webp").open("wb") as file:
+        file.write(b"RIFF\xf0\xff\xff\xffWEBPVP8 ")
+        file.truncate(6_000_000_000)  # no block of the disk is used
+    return folder / "endless.webp"
+
+
 def _cut(folder: Path) -> Path:
     whole = picture(folder / "cut.ppm").read_bytes()
     (folder / "cut.ppm").write_bytes(whole[:500])
@@ -109,6 +122,8 @@ BROKEN: dict[str, Callable[[Path], Path]] = {
     "missing": lambda folder: folder / "missing.png",
     "a folder": lambda folder: folder,
     "too large": _bomb,
+    "too large for its kind": _claims_much,
+    "a file without end": _endless,
     "cut short": _cut,
     "another kind of file": _script,
 }
@@ -134,6 +149,22 @@ async def test_a_picture_that_cannot_be_shown_is_a_sentence_and_a_cross(
             made = Image.open(io.BytesIO(await answer.read())).convert("RGB")
     assert made.getpixel((5, 45)) == pytest.approx((96, 96, 96), abs=12)
     assert made.getpixel((THUMB[0] + 80, 45)) == pytest.approx((200, 30, 30), abs=12)
+
+
+@pytest.mark.parametrize(("progressive", "made"), [(False, 4), (True, 2)])
+def test_a_sheet_decodes_no_more_pixels_than_its_bound_whatever_a_jpeg_claims(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, progressive: bool, made: int
+) -> None:
+    monkeypatch.setattr(shown, "SHEET_PIXELS", 2 * 2000 * 1000)
+    place = Place([tmp_path])
+    Image.new("RGB", (2000, 1000), (200, 30, 30)).save(tmp_path / "a.jpg", progressive=progressive)
+    ids = place.pictures.add([(tmp_path / "a.jpg", str(i)) for i in range(4)], tmp_path)
+    sheet = Image.open(io.BytesIO(place.pictures._make("x", ids))).convert("RGB")
+    assert sum(sheet.getpixel((i * 160 + 30, 45))[0] > 150 for i in range(4)) == made  # type: ignore[index]
+    monkeypatch.setattr(shown, "DECODED_PIXELS", 2000 * 1000 - 1)
+    sheet = Image.open(io.BytesIO(place.pictures._make("x", ids))).convert("RGB")
+    assert not any(sheet.getpixel((i * 160 + 30, 45))[0] > 150 for i in range(4))  # type: ignore[index]
+    place.close()
 
 
 async def test_a_sheet_holds_a_hundred_in_rows_of_ten(tmp_path: Path) -> None:
@@ -231,7 +262,7 @@ async def test_a_sheet_decodes_so_much_and_no_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(shown, "SHEET_PIXELS", 2 * 320 * 180)
-    monkeypatch.setattr(shown, "THUMB_PIXELS", 320 * 180)
+    monkeypatch.setattr(shown, "DECODED_PIXELS", 320 * 180)
     place = Place([tmp_path])
     files = [picture(tmp_path / "big.png", size=(640, 360)), *(picture(tmp_path / f"{i}.png") for i in range(4))]
     (sheet,) = place.pictures.sheets(place.pictures.add([(file, None) for file in files], tmp_path))
