@@ -1,18 +1,17 @@
 // The live page: what the recorder sees, what the agent makes of it, and what the person in front of it says back.
-import { ask, bytes, byId, calm, clock, colour, count, el, failed, fixed, key, kiosk, listen, ms, page, percent, plain, put, tell, text, textScale } from "/static/base.js";
+import { ask, byId, calm, clock, el, failed, fixed, key, kiosk, listen, ms, page, percent, put, tell, text } from "/static/base.js";
+import { figures, say } from "/static/live_figures.js";
+import { forgetHues, strip } from "/static/live_strip.js";
 
 // The recorder finds this window by the mark in its title and covers it: it must stand there as long as the page is open.
 page({ title: "[proact live]" });
 
-const LATE_LIMIT_MS = 50, LAG_LIMIT_MS = 100; // past these a run is INVALID: simulator/timing/audit.py
 const BUDGET_FRESH_MS = 10000; // how long a suggestion counts as being made
-const HUES = ["#56B4E9", "#E69F00", "#2fc79a", "#F0E442", "#e3a6c8", "#8ab6d6", "#f0a878", "#b8bec4"];
 
 let state = null, loading = false, again = false, waiting = [], away = false;
 let unfound = 0; // statuses in a row by which this window was not found; it needs a moment to be on a picture
 let offset = null; // stream time less this page's clock, ms
 let selected = null, cardSince = 0;
-const hues = new Map();
 
 // ---------------------------------------------------------------- state
 
@@ -22,7 +21,7 @@ async function load() {
   loading = true;
   try {
     const next = await ask("/api/live");
-    if (state?.about.part !== next.about.part) { offset = null; hues.clear(); selected = null; }
+    if (state?.about.part !== next.about.part) { offset = null; forgetHues(); selected = null; }
     state = next;
     heardTime(state.status);
     away = false;
@@ -65,14 +64,14 @@ const handlers = {
       selected = null;
       offers();
     }
-    figures();
+    figures(state);
   }),
   live_said: later(({ id, said }) => {
     for (const offer of state.offers) if (offer.id === id) offer.said = said;
     offers();
   }),
-  live_status: later((status) => { state.status = status; unfound = status.recording?.page_missing ? unfound + 1 : 0; heardTime(status); figures(); tick(); }),
-  live_phase: later((phase) => { Object.assign(state.about, phase); figures(); tick(); }),
+  live_status: later((status) => { state.status = status; unfound = status.recording?.page_missing ? unfound + 1 : 0; heardTime(status); figures(state); tick(); }),
+  live_phase: later((phase) => { Object.assign(state.about, phase); figures(state); tick(); }),
   live_reset: (data) => { if (!loading && state?.about.part === data.part) return; load(); },
 };
 
@@ -101,14 +100,8 @@ function all() {
   put(byId("notice"), state.about.notice.map((sentence) => el("li", {}, text(sentence))));
   frame();
   offers();
-  figures();
+  figures(state);
   tick();
-}
-
-// Set a text only where it is another one: what is announced should not be announced twice.
-function say(node, words) {
-  const shown = plain(words);
-  if (node.textContent !== shown) node.textContent = shown;
 }
 
 let wanted = null, shown = null, busy = false;
@@ -176,49 +169,6 @@ function earlier(offer) {
     el("span", { class: "quiet-text" }, ms(offer.latency_ms)), offer.said ? el("span", { class: "badge" }, SAID[offer.said] ?? offer.said) : null, open);
 }
 
-function figures() {
-  const { counts, latency, tokens, cost, status } = state, rec = status.recording;
-  const answered = { accepted: 0, ignored: 0, rejected: 0 };
-  for (const offer of state.offers) if (offer.said) answered[offer.said] += 1;
-  const n = answered.accepted + answered.ignored + answered.rejected;
-  const rows = [
-    ["Latency p50", ms(latency?.p50_ms), latency?.p50_ms > state.budget_ms],
-    ["Latency p95", ms(latency?.p95_ms), latency?.p95_ms > state.budget_ms],
-    ["Snapshots", count(newest("released"))],
-    ["Decisions", count(counts.decisions)],
-    ["Never seen", count(newest("never_seen")), newest("never_seen") > 0],
-    ["Waiting", count(status.waiting), false, true],
-    ["Shown of offers", `${count(counts.shown)} of ${count(counts.offered)}`],
-    ["Found useful", n ? `${answered.accepted} of ${n}` : "–"],
-    ["Errors", count(counts.errors + counts.unparsed), counts.errors + counts.unparsed > 0],
-    ["Tokens in / out", tokens && !("in" in tokens) ? "unknown" : tokens ? `${count(tokens.in)} / ${count(tokens.out)}` : "no model asked", false, true],
-    ["Cost", tokens ? (cost === null ? "unknown" : fixed(cost, 4)) : "–", false, true],
-    ["Loop lag p99", ms1(status.lag_p99_ms), status.lag_p99_ms > LAG_LIMIT_MS],
-    ...(rec ? [["Looks late p99", ms1(rec.late_p99_ms), rec.late_p99_ms > LATE_LIMIT_MS], ["To write", count(rec.to_write), false, true], ["Recording", bytes(rec.bytes), false, true]] : []),
-  ];
-  faults();
-  put(byId("figures"), rows.map(([name, value, over, minor]) => el("div", { class: over ? "over" : minor ? "minor" : undefined }, el("dt", {}, name), el("dd", {}, over ? `${value} !` : value))));
-}
-// Of two counts of the same, told at different times, the newer is the larger.
-function newest(name) {
-  const told = [state.counts[name], state.status[name]].filter((n) => typeof n === "number");
-  return told.length ? Math.max(...told) : null;
-}
-
-// Why decisions fail, and what would make the run's figures say nothing of the agent.
-function faults() {
-  const { counts, fault, timeout_ms: timeout, status, about } = state;
-  byId("fault").hidden = !fault;
-  if (fault) put(byId("fault"), `⚠ ${count(counts.errors)} of ${many(counts.decisions, "decision")} failed, the last at ${clock(fault.t_ms / 1000)}: `, text(fault.text, { limit: 200 }),
-    typeof timeout === "number" ? el("span", { class: "quiet-text" }, ` A failed one counts as the timeout of ${ms(timeout)} at least, as in the scores.`) : null);
-  const wrong = status.invalid ?? [], over = about.phase === "ended";
-  byId("invalid").hidden = !wrong.length;
-  if (wrong.length) say(byId("invalid"), `⚠ ${over ? "INVALID, so its figures say nothing of the agent" : "INVALID if it ended now"}: ${wrong.join("; ")}. ${over ? "" : "The screen is looked at too late, or this machine is too busy."}`);
-}
-
-const many = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
-const ms1 = (x) => (typeof x === "number" ? `${fixed(x, x < 10 ? 1 : 0)} ms` : "–");
-
 // ---------------------------------------------------------------- what goes on by itself
 
 function recording() {
@@ -281,117 +231,6 @@ function tick() {
   say(byId("watch"), watch === null || watch === undefined ? aside ?? "" : `${fixed(Math.max(0, watch) / 1000, 1)} s`);
 }
 
-// ---------------------------------------------------------------- the strip
-
-function hue(app) {
-  if (!hues.has(app)) hues.set(app, { fill: HUES[hues.size % HUES.length], letter: String.fromCharCode(65 + (hues.size % 26)) });
-  return hues.get(app);
-}
-
-let legend = "", told = "";
-function strip() {
-  const canvas = byId("strip"), t1 = now();
-  if (!state || t1 === null || document.hidden) return;
-  const k = textScale(), width = canvas.clientWidth / k, height = canvas.clientHeight / k, scale = (devicePixelRatio || 1) * k;
-  const size = [Math.round(width * scale), Math.round(height * scale)];
-  if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
-  const c = canvas.getContext("2d");
-  c.setTransform(scale, 0, 0, scale, 0, 0);
-  c.fillStyle = colour("--ground");
-  c.fillRect(0, 0, width, height);
-  const left = 44, t0 = t1 - state.strip_ms, x = (t) => left + ((t - t0) / state.strip_ms) * (width - left);
-  c.font = "12px system-ui, sans-serif";
-  ribbon(c, x, t1, left);
-  const top = 48, floor = height - 18;
-  const worst = Math.max(1500, ...state.decisions.map((row) => row.ended_ms - row.captured_ms), ...state.thinking.map((one) => t1 - one.captured_ms));
-  const y = (latency) => floor - (Math.min(latency, worst) / worst) * (floor - top);
-  for (const row of state.decisions) bar(c, x, y, floor, row, row.ended_ms - row.captured_ms);
-  for (const one of state.thinking) bar(c, x, y, floor, { ...one, kind: "thinking" }, t1 - one.captured_ms);
-  for (const [start, end, reason] of state.gaps) gap(c, Math.max(left, x(start)), x(end), top, floor, reason);
-  c.strokeStyle = colour("--ink");
-  c.setLineDash([5, 4]);
-  c.beginPath(); c.moveTo(left, y(state.budget_ms)); c.lineTo(width, y(state.budget_ms)); c.stroke();
-  c.setLineDash([]);
-  c.fillStyle = colour("--ink");
-  c.textBaseline = "middle"; c.textAlign = "right";
-  c.fillText(ms(state.budget_ms).replace(".00", ""), left - 4, y(state.budget_ms));
-  c.fillText("apps", left - 4, 10); c.fillText("offers", left - 4, 32);
-  if (worst > 2500) c.fillText(ms(worst), left - 4, top + 6);
-  c.textAlign = "center"; c.textBaseline = "alphabetic";
-  for (let t = Math.ceil(t0 / 30000) * 30000; t < t1; t += 30000) if (t >= 0) c.fillText(clock(t / 1000), Math.min(width - 18, Math.max(left + 14, x(t))), height - 4);
-  for (const offer of state.offers) if (offer.t_ms >= t0) diamond(c, x(offer.t_ms), 32, offer.said);
-  words(t0);
-}
-
-function ribbon(c, x, t1, left) {
-  c.textBaseline = "middle"; c.textAlign = "center";
-  for (let i = 0; i < state.snapshots.length; ) {
-    const [start, app] = state.snapshots[i];
-    let j = i + 1;
-    while (j < state.snapshots.length && state.snapshots[j][1] === app) j++;
-    const from = Math.max(left, x(start)), to = x(j < state.snapshots.length ? state.snapshots[j][0] : Math.min(t1, state.snapshots.at(-1)[0] + (state.about.period_ms ?? 1000)));
-    if (to > from) {
-      const { fill, letter } = app === null ? { fill: "#d0d4d8", letter: "?" } : hue(app);
-      c.fillStyle = fill;
-      c.fillRect(from, 2, to - from, 16);
-      c.fillStyle = "#000";
-      if (to - from > 11) c.fillText(letter, (from + to) / 2, 10.5);
-    }
-    i = j;
-  }
-}
-
-function bar(c, x, y, floor, row, latency) {
-  const at = x(row.captured_ms);
-  if (at < 44) return;
-  const over = latency > state.budget_ms, wide = 4, wrong = row.kind === "error" || row.kind === "unparsed";
-  c.fillStyle = colour(over || wrong ? "--bad" : "--good");
-  c.strokeStyle = c.fillStyle;
-  const top = Math.min(floor - 2, y(latency));
-  if (row.kind === "thinking" || row.kind === "superseded" || row.kind === "cancelled") c.strokeRect(at + 0.5, top + 0.5, wide - 1, floor - top);
-  else c.fillRect(at, top, wide, floor - top);
-  if (wrong) { c.lineWidth = 2; c.beginPath(); c.moveTo(at - 3, top - 9); c.lineTo(at + 5, top - 1); c.moveTo(at + 5, top - 9); c.lineTo(at - 3, top - 1); c.stroke(); c.lineWidth = 1; }
-  else if (over) { c.beginPath(); c.moveTo(at + 2, top - 8); c.lineTo(at + 7, top - 1); c.lineTo(at - 3, top - 1); c.fill(); }
-  if (row.dropped) { c.fillStyle = colour("--ink"); c.textAlign = "center"; c.textBaseline = "alphabetic"; c.fillText(`−${row.dropped}`, at + 2, top - 10); }
-}
-
-function gap(c, from, to, top, floor, reason) {
-  if (to <= from) return;
-  c.save();
-  c.beginPath(); c.rect(from, top, to - from, floor - top); c.clip();
-  c.strokeStyle = colour("--busy");
-  for (let x = from - (floor - top); x < to; x += 8) { c.beginPath(); c.moveTo(x, floor); c.lineTo(x + floor - top, top); c.stroke(); }
-  c.fillStyle = colour("--ink"); c.textAlign = "center"; c.textBaseline = "middle";
-  if (to - from > 40) c.fillText(reason, (from + to) / 2, (top + floor) / 2);
-  c.restore();
-}
-
-function diamond(c, x, y, said) {
-  c.fillStyle = colour(said === "rejected" ? "--bad" : "--good");
-  c.strokeStyle = colour("--ink");
-  c.beginPath(); c.moveTo(x, y - 8); c.lineTo(x + 7, y); c.lineTo(x, y + 8); c.lineTo(x - 7, y); c.closePath();
-  if (said === "ignored") c.stroke(); else c.fill();
-  c.fillStyle = colour("--ground"); c.textAlign = "center"; c.textBaseline = "middle";
-  if (said === "accepted") c.fillText("✓", x, y);
-  if (said === "rejected") c.fillText("✕", x, y);
-}
-
-// The strip in words, and its legend.
-function words(t0) {
-  const rows = state.decisions.filter((row) => row.captured_ms >= t0), over = rows.filter((row) => row.ended_ms - row.captured_ms > state.budget_ms).length;
-  const later = Math.max(0, newest("never_seen") - state.counts.dropped); // gave way since the last decision began
-  const dropped = [...rows, ...state.thinking].reduce((sum, row) => sum + row.dropped, later), wrong = rows.filter((row) => row.kind === "error" || row.kind === "unparsed").length;
-  const shownOffers = state.offers.filter((offer) => offer.t_ms >= t0).length;
-  const gone = state.gaps.filter(([, end]) => end > t0).length;
-  const said = `${many(rows.length, "decision")}, ${over} over ${ms(state.budget_ms).replace(".00", "")} (▲), ${many(dropped, "snapshot")} never seen (−n), ${many(wrong, "error")} (✕), ${many(shownOffers, "suggestion")} (◆), ${many(gone, "gap")} (hatched).`;
-  if (said !== told) { told = said; say(byId("strip-said"), said); }
-  const apps = [...new Set(state.snapshots.map(([, app]) => app).filter((app) => app !== null))];
-  const key_ = apps.join("\n");
-  if (key_ === legend) return;
-  legend = key_;
-  put(byId("apps"), apps.map((app) => el("li", {}, el("span", { class: "swatch", style: { background: hue(app).fill } }, hue(app).letter), text(app, { limit: 40 }))));
-}
-
 // ---------------------------------------------------------------- commands
 
 async function answer(said) {
@@ -434,4 +273,4 @@ key("m", "show the memories behind it", () => { byId("behind").open = !byId("beh
 listen(handlers, { reset: load, state: (how) => { if (how === "lost") lost(true); else { away = false; load(); } } });
 load();
 setInterval(tick, 200);
-setInterval(strip, calm() ? 1000 : 500);
+setInterval(() => strip(state, now()), calm() ? 1000 : 500);
