@@ -26,6 +26,7 @@ from aiohttp import web
 from simulator.core.errors import InputError, ProactError, UsageError
 from simulator.core.operators import operators
 from simulator.core.types import MS, SECOND
+from simulator.report.naming import told_by_name
 from simulator.timing.clock import pause, real_ns
 from simulator.web import pages
 from simulator.web.door import Door
@@ -296,7 +297,7 @@ async def _faults(request: web.Request, handler: Handler) -> web.StreamResponse:
     except NotHere as error:
         return _no(404, str(error))
     except InputError as error:
-        return _no(422, str(error))
+        return _no(422, told_by_name(error))  # a page may be on a projector, and on another machine
     except UsageError as error:
         return _no(400, str(error))
     except web.HTTPException as error:

@@ -130,6 +130,7 @@ async def test_other_methods_are_not_known(place: Place, method: str) -> None:
     ("fault", "status", "said"),
     [
         (InputError("a.json", "must be whole"), 422, "a.json: must be whole"),
+        (InputError("/home/secret/my runs/a.json", "must be whole"), 422, "a.json: must be whole"),
         (UsageError("no such thing"), 400, "no such thing"),
         (PermissionError("/secret/place"), 500, "cannot be read now"),
         (KeyError("a private title"), 500, "a fault of proact's own"),
@@ -172,7 +173,10 @@ def test_whoever_opens_a_page_first_waits_for_no_import(tmp_path: Path) -> None:
     code = (
         "import sys, pathlib; from simulator.web.place import Place; from simulator.web.server import Web\n"
         "Web(Place([pathlib.Path(sys.argv[1])]))\n"
-        "assert {'scorers.explaining_stream', 'scorers.pira'} <= set(sys.modules)"
+        "assert {'scorers.explaining_stream', 'scorers.pira', 'PIL.WebPImagePlugin'} <= set(sys.modules)\n"
+        "from PIL import Image; Image.new('RGB', (2, 2)).save(sys.argv[1] + '/a.webp')\n"
+        "from simulator.screen.pixels import decode; decode(pathlib.Path(sys.argv[1] + '/a.webp'))\n"
+        "assert 'PIL.PcxImagePlugin' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True, timeout=60)
 
