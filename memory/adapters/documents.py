@@ -67,6 +67,10 @@ class DocumentMemory:
         """Ids of events and their scores: the n nearest that were known at ``now_ns``."""
         raise NotImplementedError
 
+    def _item(self, document: Document, score: float) -> MemoryItem:
+        """What is told of a document that was found; the event and its label in our words."""
+        return entry_item(document.entry, score)
+
     # What a run calls.
 
     def observe(self, event: Event) -> None:
@@ -96,7 +100,7 @@ class DocumentMemory:
         near = [(score, documents[one]) for one, score in found if one in documents]
         near = [pair for pair in near if pair[1].known_ns <= query.now_ns]
         near.sort(key=lambda pair: (-pair[0], -pair[1].known_ns, pair[1].entry.event.id))
-        items = [entry_item(document.entry, score) for score, document in near]
+        items = [self._item(document, score) for score, document in near]
         return within_budget(items, k, token_budget)[0]
 
     def render(self, items: Sequence[MemoryItem]) -> str:
