@@ -13,7 +13,9 @@ import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,12 +28,13 @@ from simulator.core.files import open_plain
 from simulator.core.types import ImageRef
 from simulator.screen.fresh import fresh
 
-__all__ = ["FORMATS", "MAX_PIXELS", "TooLarge", "array", "decode", "opened", "pixels_hash", "read", "size"]
+__all__ = ["FORMATS", "MAX_PIXELS", "TooLarge", "array", "decode", "opened", "pixels_hash", "read", "ready", "size"]
 
 MAX_PIXELS = 100_000_000  # an 8K screen has 33 million; RGB of the limit is 300 MB
 MAX_BYTES = 400_000_000  # of a file; some kinds are read whole before their head is
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
 """What Pillow may take a file for, whatever its name."""
+_PLUGINS = ("Png", "Jpeg", "WebP", "Gif", "Bmp", "Tiff", "Ppm")
 
 # We refuse by ourselves, in one sentence; the warning would say in the terminal where the picture lies.
 warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)
@@ -96,9 +99,17 @@ def opened(path: Path) -> Iterator[Image.Image]:
         if os.fstat(stream.fileno()).st_size > MAX_BYTES:
             raise TooLarge(path, f"the file is larger than {MAX_BYTES // 1_000_000} MB; no picture is")
         _check_png(path, stream)
+        ready()
         with Image.open(stream, formats=FORMATS) as image:
             _check_size(path, image.size)
             yield image
+
+
+@cache
+def ready() -> None:
+    """Import what reads ``FORMATS``. Else Pillow imports all that it knows, fifty modules, at the first picture."""
+    for name in _PLUGINS:
+        import_module(f"PIL.{name}ImagePlugin")
 
 
 def pixels_hash(image: Image.Image) -> str:

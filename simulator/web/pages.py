@@ -19,6 +19,7 @@ from aiohttp import web
 from scorers.base import scorers
 from simulator.core.errors import UsageError
 from simulator.runs.stored import stored
+from simulator.screen.pixels import ready
 from simulator.web.place import Place
 
 __all__ = ["PAGES", "STATIC", "answer", "answered", "html", "number", "posted", "routes"]
@@ -52,6 +53,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 def routes(place: Place) -> list[web.AbstractRouteDef]:
     """The routes of every page."""
+    ready()
     scorers.names()  # which imports all of them
     for name in NEEDED:
         importlib.import_module(name)

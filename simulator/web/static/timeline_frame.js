@@ -5,6 +5,7 @@ const ACROSS = 10, A_SHEET = 100, WIDE = 160, HIGH = 90;
 // A browser has six connections to a server, and one of them listens. Sheets, which take long to make, never have them
 // all; of the pictures the one at the cursor always finds one free.
 const SHEETS_AT_ONCE = 2, PICTURES_AT_ONCE = 3;
+const idle = globalThis.requestIdleCallback ?? setTimeout;
 const WHY = { deleted: "This snapshot was deleted from the recording.", gone: "The file of this picture is not there.", none: "No picture was kept of this snapshot." };
 
 export class Frame {
@@ -115,7 +116,7 @@ export class Frame {
       for (const end of ["load", "error"]) image.addEventListener(end, () => { this.asked--; this.fetch(); }, { once: true });
       this.sheets.set(n, image);
       this.waiting.push([n, image]);
-      queueMicrotask(() => this.fetch());
+      idle(() => this.fetch(), { timeout: 100 });  // making it takes a processor, and what is being drawn now comes first
     } else {
       const i = this.waiting.findIndex(([other]) => other === n);
       if (i >= 0) this.waiting.push(...this.waiting.splice(i, 1));
