@@ -80,6 +80,12 @@ def draw_ablation(summary: Summary, metric: str, file: Path, axes: tuple[str, st
         return sheet.save(file)
 
 
+def left_out(summary: Summary, axes: tuple[str, str] | None = None) -> int:
+    """How many panels ``draw_ablation`` leaves out: it has room for twelve."""
+    parts = summary.parts([axis for axis in axes or _axes(summary) if axis])
+    return max(0, len(parts) - _MOST_PANELS)
+
+
 def _axes(summary: Summary) -> tuple[str, str]:
     """What goes down and what across; empty where nothing is left to vary.
 

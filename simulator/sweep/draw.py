@@ -9,6 +9,7 @@ from typing import Any
 
 from simulator.core.errors import UsageError
 from simulator.figures.ablation import draw_ablation
+from simulator.figures.ablation import left_out as panels_left
 from simulator.figures.curves import draw_context, draw_deadline
 from simulator.figures.pareto import draw_pareto
 from simulator.figures.summary import Summary
@@ -16,7 +17,7 @@ from simulator.sweep import layout_files
 from simulator.sweep.layouts import table
 from simulator.sweep.papers import file_name
 
-__all__ = ["FOLDER", "Drawn", "draw"]
+__all__ = ["FOLDER", "Drawn", "draw", "left_out"]
 
 FOLDER = "figures"
 
@@ -27,6 +28,19 @@ class Drawn:
 
     files: tuple[Path, ...]
     left: str | None = None
+
+
+def left_out(summary: Mapping[str, Any], figures: Sequence[str]) -> list[str]:
+    """What figures have no room for, in sentences for the summary; see ``draw``."""
+    of, said = Summary(summary), []
+    for name in dict.fromkeys(figures):
+        kind, _, axes = name.partition(":")
+        down, _, across = axes.partition(",")
+        if kind == "heatmap" and of.quality is not None and (n := panels_left(of, (down, across) if axes else None)):
+            said.append(
+                f"{name} leaves out {n} of its panels, for which there is no room: all figures are in the tables"
+            )
+    return said
 
 
 def draw(sweep: Path, summary: Mapping[str, Any], figures: Sequence[str]) -> Drawn:

@@ -17,7 +17,8 @@ from simulator.sweep.tables import daggers, failed, headline, number, varying
 __all__ = ["document", "escaped", "table"]
 
 Told = Mapping[str, Any]
-_HEAD = r"""\documentclass{article}
+_HEAD = r"""% Run LaTeX three times: a table that breaks over pages learns the width of its columns from the run before.
+\documentclass{article}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage{booktabs}

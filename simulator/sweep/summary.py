@@ -7,7 +7,7 @@ them, and everything is in the order of the study.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,8 @@ class Summarised:
 
 
 def summarise(sweep: str | Path, gates: Sequence[Gate] = (), *, modelled: bool = False,
-              published: Sequence[Mapping[str, Any]] = ()) -> Summarised:  # fmt: skip
+              published: Sequence[Mapping[str, Any]] = (),
+              remarks: Callable[[Mapping[str, Any]], Iterable[str]] = lambda summary: ()) -> Summarised:  # fmt: skip
     """Read a sweep's stored scores, write its summary and tables, and look whether gates are kept.
 
     Args:
@@ -56,6 +57,7 @@ def summarise(sweep: str | Path, gates: Sequence[Gate] = (), *, modelled: bool =
         gates: besides those of the study.
         modelled: gates may look at latencies that were modelled.
         published: values to stand beside ours: preset, row, column, value, source.
+        remarks: what else must be known, as a summary tells: put behind its caveats.
 
     Raises:
         InputError: not a sweep's folder, or a file in it that is damaged.
@@ -67,6 +69,7 @@ def summarise(sweep: str | Path, gates: Sequence[Gate] = (), *, modelled: bool =
     results = read(sweep, [gate.metric for gate in gates], gated=True)
     gates = list(dict.fromkeys([*(parse(text) for text in results.study.gates), *gates]))
     summary = summary_of(results, published)
+    summary["caveats"] += remarks(summary)
     write(sweep, summary)
     return Summarised(summary, tuple(check_cells(gates, results, modelled=modelled)))
 

@@ -19,7 +19,7 @@ from simulator.sweep import gates as gating
 from simulator.sweep.axes import shown_choice
 from simulator.sweep.cells import Grid, grid
 from simulator.sweep.data import DataSet, data_sets
-from simulator.sweep.draw import Drawn, draw
+from simulator.sweep.draw import Drawn, draw, left_out
 from simulator.sweep.engines import engine_of
 from simulator.sweep.faults import Faults
 from simulator.sweep.first_call import ask_servers
@@ -295,7 +295,8 @@ def _concluded(study: Study, plan: Plan, asked: Asked, watcher: Watcher, ended: 
     """The summary, the figures and the exit code of a sweep of which all was played."""
     watcher.summarising()
     gates = [gating.parse(text) for text in asked.fail_if]
-    made = summarise(study.folder, gates, modelled=asked.modelled_gates, published=published_of(study.preset))
+    made = summarise(study.folder, gates, modelled=asked.modelled_gates, published=published_of(study.preset),
+                     remarks=lambda summary: left_out(summary, study.file.figures))  # fmt: skip
     units = [cell["units"] for cell in made.summary["cells"]]  # some are found at fault only when they are scored
     failed = any(kind != "done" for kind in +ended) or any(told["erred"] or told["missing"] for told in units)
     write_plan(study.folder, _told(study, plan, "some_units_erred" if failed else "done"))

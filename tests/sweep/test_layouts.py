@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from simulator.figures.summary import Summary
-from simulator.sweep.draw import draw
+from simulator.sweep.draw import draw, left_out
 from simulator.sweep.layout_files import csv_of, latex, markdown
 from simulator.sweep.layouts import LAYOUTS, Table, label, table
 from simulator.sweep.papers import NAME, published
@@ -158,6 +158,14 @@ def test_a_study_is_drawn_into_its_folder_and_the_same_again(tmp_path: Path) -> 
 def test_a_study_of_ones_own_has_figures_and_no_layout(tmp_path: Path) -> None:
     summary = made({"agent": ["prior"], "memory": ["none", "rag"]})
     assert [f.name for f in draw(tmp_path, summary, ["deadline"]).files] == ["deadline.svg"]
+
+
+def test_panels_for_which_a_heat_map_has_no_room_are_counted() -> None:
+    axes = {"memory": ["none", "rag"], "agent": ["a", "b"], "window": [f"{n}s" for n in range(15)]}
+    summary = made(axes, metrics=["F1_rt"])
+    said = "leaves out 3 of its panels, for which there is no room: all figures are in the tables"
+    assert left_out(summary, ["pareto", "heatmap:agent,memory"]) == [f"heatmap:agent,memory {said}"]
+    assert left_out(summary, ["heatmap", "heatmap:window,memory"]) == []
 
 
 def test_without_the_extra_tables_are_there_and_a_sentence_says_why_figures_are_not(

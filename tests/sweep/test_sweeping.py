@@ -404,3 +404,12 @@ def test_measured_units_are_alone_unless_asked_and_then_marked(tmp_path: Path) -
 
 def test_all_scorers_are_known_where_metrics_are_named() -> None:
     assert "realtime" in scorers.names()
+
+
+def test_what_figures_leave_out_is_among_the_caveats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.figures.ablation._MOST_PANELS", 1)
+    axes = {"agent": ["always", "silent"], "memory": ["none", "rag"], "latency": [LATENCY, "fixed:1s"]}
+    done, _ = swept(world(tmp_path, n=1, axes=axes, figures=["heatmap:agent,memory"]), tmp_path / "out")
+    assert done.summary is not None
+    assert done.summary.summary["caveats"][-1].startswith("heatmap:agent,memory leaves out 1 of its panels")
+    assert "leaves out 1 of its panels" in (tmp_path / "out" / "summary.md").read_text()
