@@ -83,6 +83,11 @@ class UnitPlan:
     sample: tuple[str, str] | None = None
     person: str | None = None
 
+    @property
+    def is_costly(self) -> bool:
+        """Whether playing it again would not give the same log for nothing: time passed, or a model was asked."""
+        return not self.settings.reproducible or "model" in self.asking
+
     def header(self) -> dict[str, Any]:
         """What the log's first line says: only what the inputs determine."""
         s = self.settings
@@ -177,7 +182,7 @@ async def play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: C
 async def _play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: Callable[[Engine], None] | None
                      ) -> UnitResult:  # fmt: skip
     ready = await _make_ready(plan, folder, interrupt)
-    log = runlog.LogWriter(folder / LOG, durable=not plan.settings.reproducible)
+    log = runlog.LogWriter(folder / LOG, durable=plan.is_costly)
     log.header(plan.header())
     if ready.failed is not None:
         log.close()

@@ -180,7 +180,7 @@ def _play(task: Task) -> tuple[str, str | None, Mapping[str, int]]:
                 return plan, await attempt(plan, part, Interrupt())
 
         plan, result = anyio.run(work)
-        header, durable = plan.header(), not plan.settings.reproducible
+        header, durable = plan.header(), plan.is_costly
         if is_private(plan):
             hide(task.sweep)
     except NoRoom:

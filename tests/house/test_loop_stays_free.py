@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -104,3 +105,13 @@ def test_where_time_is_computed_no_thread_is_started(tmp_path: Path, monkeypatch
     result = asyncio.run(play_unit(plan, tmp_path / "unit", Interrupt()))
     assert result.error is None
     assert started == []
+
+
+def test_only_a_log_that_costs_something_goes_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[int] = []
+    monkeypatch.setattr(os, "fsync", flushed.append)
+    plan = replace(_plan(GraphMemory), settings=Settings(clock="modelled", latency=parse_latency("fixed:1s")))
+    asyncio.run(play_unit(plan, tmp_path / "free", Interrupt()))
+    assert flushed == []
+    asyncio.run(play_unit(replace(plan, asking={"model": {"name": "m"}}), tmp_path / "asked", Interrupt()))
+    assert len(flushed) == 1
