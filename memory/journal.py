@@ -314,6 +314,11 @@ class Journal:
             raise InputError(self.path, f"lacks its write {seq}, which its vectors still name")
         return self._entry(row)
 
+    def knows(self, user: str, event_id: str) -> bool:
+        """Whether a user has an event of that id; asked at each new event, and one look into an index."""
+        key = (self.numbers.get(user), _raw(event_id))
+        return self._db.execute("SELECT 1 FROM events WHERE user = ? AND id = ?", key).fetchone() is not None
+
     def find(self, user: str, event_id: str) -> Entry | None:
         """A user's event by its id."""
         key = (self.numbers.get(user), _raw(event_id))

@@ -88,7 +88,7 @@ class Remembered:
     async def observe(self, event: Event) -> None:
         """Take in a closed event; one that is already known is counted and left out."""
         entries = self._past.setdefault(event.user, {})
-        if event.id in entries or self._in_store(event.user, event.id) is not None:
+        if event.id in entries or self._is_stored(event):
             self._n["duplicate_events"] += 1
             return
         if self._keeps and self._journal is not None:
@@ -184,6 +184,9 @@ class Remembered:
         if self._journal is not None:
             self._journal.close()
             self._journal, self._stored, self._keeps = None, {}, False
+
+    def _is_stored(self, event: Event) -> bool:
+        return event.user in self._stored and self._journal is not None and self._journal.knows(event.user, event.id)
 
     def _in_store(self, user: str, event_id: str) -> Entry | None:
         if user not in self._stored or self._journal is None:
