@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from memory.base import make_memory
+from memory.threads import Threaded
 from simulator.core.errors import InputError
 from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
 
@@ -165,3 +166,15 @@ def test_a_stored_memory_with_a_broken_line_is_refused_with_its_number(tmp_path:
         memory.load(tmp_path)
     with pytest.raises(InputError, match="cannot be read"):
         memory.load(tmp_path / "nowhere")
+
+
+def test_a_render_that_gives_no_text_is_refused_and_not_told_as_one() -> None:
+    class Mute:
+        def observe(self, event: Event) -> None: ...
+        def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+            return []
+
+        def render(self, items: list[MemoryItem]) -> None: ...
+
+    with pytest.raises(TypeError, match="render gives a NoneType, not a text"):
+        Threaded(Mute()).render([MemoryItem("x", 1.0)])
