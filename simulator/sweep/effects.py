@@ -25,7 +25,7 @@ from scorers.statistics.significance import holm
 from scorers.statistics.spread import Quantile
 from simulator.sweep.pooling import Rows, both, pairs
 from simulator.sweep.ranking import Group, knowing
-from simulator.sweep.reading import CellRuns, Results
+from simulator.sweep.results import CellRuns, Results
 
 __all__ = ["Effect", "effects"]
 

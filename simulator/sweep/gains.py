@@ -16,7 +16,7 @@ from scorers.statistics.paired import differences
 from scorers.statistics.significance import holm
 from simulator.sweep.pooling import both, pairs
 from simulator.sweep.ranking import Group, usable
-from simulator.sweep.reading import CellRuns, Results
+from simulator.sweep.results import CellRuns, Results
 
 __all__ = ["MOST", "gains"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.core.errors import UsageError, likely, quote
 
 if TYPE_CHECKING:
-    from simulator.sweep.reading import CellRuns, Results
+    from simulator.sweep.results import CellRuns, Results
 
 __all__ = ["Failure", "Gate", "check", "check_cells", "is_of_latency", "parse"]
 

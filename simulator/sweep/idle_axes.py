@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from simulator.sweep.axes import NOTHING, Axis
-from simulator.sweep.reading import CellRuns
+from simulator.sweep.results import CellRuns
 from simulator.sweep.types import Cell
 
 __all__ = ["idle_axes", "unread_axes"]

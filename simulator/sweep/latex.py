@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from simulator.sweep.tables import daggers, failed, headline, number, varying
+from simulator.sweep.tables import Marks, daggers, failed, headline, number, varying
 
 __all__ = ["document", "escaped", "table"]
 
@@ -60,6 +60,7 @@ _COMMANDS = {
     "→": r"$\rightarrow$",
 }
 _DAGGER = r"$^{\dagger}$"
+_MARKS = Marks((r"\textit{", "}"), (r"\textbf{", "}"), (r"\underline{", "}"), _DAGGER)
 _NONE = r"\textendash{}"
 _PRICES = ("tokens", "cost")
 
@@ -141,16 +142,7 @@ def _head(metric: Told) -> str:
 def _figure(figure: Told, *, ceiling: bool = False) -> str:
     if figure["value"] is None:
         return _NONE
-    text = _number(number(figure["value"]))
-    if ceiling:
-        text = rf"\textit{{{text}}}"
-    if figure["best"]:
-        text = rf"\textbf{{{text}}}"
-    elif figure["rank"] == 2:
-        text = rf"\underline{{{text}}}"
-    if figure["like_best"] and not figure["best"]:
-        text += _DAGGER
-    return text + _ends(figure)
+    return _MARKS.on(_number(number(figure["value"])), figure, ceiling=ceiling) + _ends(figure)
 
 
 def _number(text: str) -> str:

@@ -18,7 +18,7 @@ from simulator.core.extras import install_extra
 from simulator.runs import runlog
 from simulator.runs.reported import KINDS
 from simulator.runs.unit import LOG
-from simulator.sweep.reading import PlannedCell, planned
+from simulator.sweep.planned import PlannedCell, planned
 
 if TYPE_CHECKING:
     import pyarrow

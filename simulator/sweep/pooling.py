@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scorers.pooling import Pooled, Reader
 from scorers.statistics.clusters import Clusters
 from scorers.statistics.interval import Interval, intervals
-from simulator.sweep.reading import CellRuns, Results
+from simulator.sweep.results import CellRuns, Results
 
 __all__ = ["Figure", "Rows", "both", "figures", "unfit"]
 

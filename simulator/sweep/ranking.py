@@ -24,7 +24,7 @@ from scorers.statistics.power import ALPHA
 from scorers.statistics.resampling import least_p
 from scorers.statistics.significance import holm
 from simulator.sweep.pooling import Figure, Rows, both, pairs
-from simulator.sweep.reading import CellRuns, Results
+from simulator.sweep.results import CellRuns, Results
 
 __all__ = ["HOPELESS", "PARTIAL", "Group", "Standing", "groups", "rank"]
 

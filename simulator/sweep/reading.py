@@ -6,19 +6,14 @@ memory, so that a sweep of 100,000 units takes some hundred megabytes.
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scorers.base import scorers
 from scorers.headlines import HEADLINES
-from scorers.pooling import Floats, Parts, Pooled, Reader
+from scorers.pooling import Parts, Pooled, Reader
 from scorers.resampled import cluster_of, pooled_of
 from scorers.statistics.spread import Quantile
 from simulator.core.errors import InputError, UsageError, nearest, quote
@@ -27,276 +22,17 @@ from simulator.play.kept import own_scores
 from simulator.runs.folder import read_run
 from simulator.runs.runlog import no_collection
 from simulator.session.describe_corpus import SYNTHETIC
-from simulator.sweep.cell_names import cell_names
 from simulator.sweep.gates import parse
+from simulator.sweep.planned import Planned, PlannedCell, Study, planned
+from simulator.sweep.results import CellRuns, Results, RunFacts, Table, UnitFacts
 from simulator.sweep.sharing import helpers
 
-__all__ = [
-    "COMPANY",
-    "COST",
-    "USAGE",
-    "CellRuns",
-    "Planned",
-    "Results",
-    "RunFacts",
-    "Study",
-    "Table",
-    "UnitFacts",
-    "planned",
-    "read",
-]
+__all__ = ["COMPANY", "COST", "USAGE", "read", "read_share"]
 
-PLAN = "sweep.json"
 COMPANY = ("scheduled_latency@p50", "scheduled_latency@p95", "deadline_attainment@5", "P_rt")
 """Figures that stand beside quality in every summary, or that its curves are made of."""
 USAGE, COST = "usage", "cost"
 """Tables of scorer ``serving``: what was used of models, and what it cost."""
-Told = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A run as the study plans it.
-
-    Attributes:
-        folder: its name below ``runs/``.
-        keys: of its units, by session.
-    """
-
-    folder: str
-    seed: int
-    keys: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCell:
-    """A cell as the study plans it; ``marked``: it is measured beside others; ``model``: whom it asks, by name."""
-
-    id: str
-    name: str
-    values: Mapping[str, str]
-    data: str
-    marked: bool
-    runs: tuple[Planned, ...]
-    model: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Study:
-    """What ``sweep.json`` says: what was asked for.
-
-    Attributes:
-        axes: name to values, in order.
-        baseline: value of an axis that effects are held against; the first value where none is named.
-        metrics: names that tables show; empty: the headlines of the protocol.
-        gates: ``fail_if`` of the study.
-    """
-
-    name: str
-    identity: str
-    preset: str | None
-    axes: Mapping[str, tuple[str, ...]]
-    baseline: Mapping[str, str]
-    metrics: tuple[str, ...]
-    gates: tuple[str, ...]
-    cells: tuple[PlannedCell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class UnitFacts:
-    """What tells whether two units may be held against each other, and what hangs together.
-
-    Attributes:
-        cluster: person, recording and name, for ``Clusters.group``.
-        dataset: SHA-256 of what was played; ``truth`` likewise of what is true of it at this period.
-        synthetic: its user is made up.
-    """
-
-    key: str
-    seed: int
-    cluster: tuple[str, str, str]
-    dataset: str
-    truth: str
-    period_ns: int
-    synthetic: bool = False
-
-    @property
-    def recording(self) -> str:
-        """What it is a version of."""
-        return self.cluster[1]
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """What the units of a cell add to a table of sums.
-
-    Attributes:
-        has: which units have it, shape (n_units,).
-        columns: shape (n_units, k), 0 where a unit has none; None for a distribution, which is in ``parts``.
-        parts: as ``scores.json`` keeps them, of a distribution as arrays; empty where ``columns`` holds them.
-    """
-
-    has: NDArray[np.bool_]
-    columns: Floats | None
-    parts: Sequence[Any] = ()
-
-    def of(self, like: Pooled, rows: NDArray[np.int64]) -> Pooled:
-        """A metric of it over some units."""
-        if self.columns is None:
-            return like.of([self.parts[i] for i in rows])
-        if self.columns.shape[1] != like.columns.shape[1]:
-            raise ValueError(f"{like.metric}: {like.columns.shape[1]} parts a session are due")
-        return Pooled(like.metric, self.columns[rows], like.formula, like.table)
-
-
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    """A run that was scored.
-
-    Attributes:
-        details: of the wanted metrics, as in ``scores.json``.
-        counts: what happened; ``erred``: units that were not played or ended in an error; ``torn``: those of them
-            that left a log, which is in ``details`` and in no figure of the cell.
-        facts: protocol, latency source, gate, what was run.
-        invalid: reasons why its figures should not be used.
-    """
-
-    folder: str
-    seed: int
-    details: Mapping[str, Told]
-    counts: Mapping[str, int]
-    erred: int
-    facts: Mapping[str, Any]
-    invalid: tuple[str, ...]
-    torn: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class CellRuns:
-    """A cell with what came of it: see ``PlannedCell``.
-
-    Attributes:
-        marked: measured beside others.
-        runs: those that were scored, in order of seed.
-        units: of these runs, in order of key and seed; tables have a row each.
-        planned: units that the study has of it.
-        model: whom it asks, by name; None where nobody is asked or nobody said.
-        unscored: units of runs that ended without any score, since none of them came far enough.
-    """
-
-    id: str
-    name: str
-    values: Mapping[str, str]
-    data: str
-    marked: bool
-    runs: tuple[RunFacts, ...]
-    units: tuple[UnitFacts, ...]
-    tables: Mapping[str, Table]
-    planned: int
-    model: str | None = None
-    unscored: int = 0
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Of all its runs."""
-        total: Counter[str] = Counter()
-        for run in self.runs:
-            total.update(run.counts)
-        return dict(total)
-
-    @property
-    def erred(self) -> int:
-        """Units that could not be played, or not to their end."""
-        return sum(run.erred for run in self.runs) + self.unscored
-
-    @property
-    def only_errors(self) -> bool:
-        """Whether every decision failed or could not be read: its figures are those of no agent."""
-        counts = self.counts
-        bad = counts.get("error", 0) + counts.get("unparsed", 0)
-        return bad > 0 and bad >= counts.get("decisions", 0)
-
-    @property
-    def sees_truth(self) -> bool:
-        """Whether its agent or memory was given the truth: a ceiling."""
-        return any(run.facts["sees_truth"] for run in self.runs)
-
-    @property
-    def synthetic(self) -> bool:
-        """Whether some of its users are made up."""
-        return any(unit.synthetic for unit in self.units)
-
-    @property
-    def missing(self) -> int:
-        """Units that are in no scored run yet."""
-        return max(0, self.planned - self.erred - len(self.done))
-
-    @property
-    def done(self) -> tuple[UnitFacts, ...]:
-        """Units that were scored."""
-        return self.units
-
-    def told(self, fact: str) -> str:
-        """A fact of its runs; all there are where they differ."""
-        return " + ".join(dict.fromkeys(str(run.facts[fact]) for run in self.runs if run.facts.get(fact) is not None))
-
-    def detail(self, metric: str) -> Told | None:
-        """What the first run that knows the metric says of it."""
-        return next((run.details[metric] for run in self.runs if metric in run.details), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """A sweep as far as it came.
-
-    Attributes:
-        like: by metric, its formula over sums; of those that have one.
-        metrics: names that the tables show, in order.
-    """
-
-    study: Study
-    cells: tuple[CellRuns, ...]
-    like: Mapping[str, Pooled] = field(default_factory=dict)
-    metrics: tuple[str, ...] = ()
-
-
-def planned(sweep: Path) -> Study:
-    """What a sweep's ``sweep.json`` says.
-
-    Raises:
-        InputError: there is none, or it is none.
-    """
-    file = sweep / PLAN
-    try:
-        told = json.loads(file.read_bytes())
-        return _study(told)
-    except OSError as error:
-        raise InputError(file, f"not a sweep's folder: cannot be read ({error.strerror})") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(file, f"not a sweep's plan ({type(error).__name__}: {error})") from error
-
-
-def _study(told: Told) -> Study:
-    study = told["study"]
-    cells = tuple(
-        PlannedCell(
-            str(cell["id"]), name, {str(k): str(v) for k, v in cell["values"].items()}, str(cell["data"]),
-            bool(cell.get("marked")),
-            tuple(Planned(str(run["run"]), int(run["seed"]), tuple(run["keys"])) for run in cell["runs"]),
-            ((cell.get("choice") or {}).get("model") or {}).get("model"),
-        )
-        for cell, name in zip(told["cells"], cell_names(told["cells"]), strict=True)
-    )  # fmt: skip
-    return Study(
-        name=str(study["name"]),
-        identity=str(told["identity"]),
-        preset=study.get("preset"),
-        axes={str(axis["name"]): tuple(map(str, axis["values"])) for axis in told["axes"]},
-        baseline={str(k): str(v) for k, v in (study.get("baseline") or {}).items()},
-        metrics=tuple(dict.fromkeys(study.get("metrics") or ())),
-        gates=tuple(study.get("fail_if") or ()),
-        cells=cells,
-    )
 
 
 def read(sweep: str | Path, metrics: Sequence[str] = (), *, gated: bool = False) -> Results:

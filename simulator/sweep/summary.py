@@ -24,7 +24,8 @@ from simulator.sweep.gates import Failure, Gate, check_cells
 from simulator.sweep.idle_axes import idle_axes
 from simulator.sweep.pooling import Figure, figures
 from simulator.sweep.ranking import HOPELESS, PARTIAL, Group, Standing, groups, rank
-from simulator.sweep.reading import COST, USAGE, CellRuns, Results, read
+from simulator.sweep.reading import COST, USAGE, read
+from simulator.sweep.results import CellRuns, Results
 
 __all__ = ["FILE", "SCHEMA", "Summarised", "summarise", "summary_of"]
 

@@ -6,9 +6,10 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["csv_of", "effects_csv", "headline", "legend", "markdown", "number", "unobeyed", "varying"]
+__all__ = ["Marks", "csv_of", "effects_csv", "headline", "legend", "markdown", "number", "unobeyed", "varying"]
 
 Told = Mapping[str, Any]
 LIKE = "†"
@@ -167,16 +168,37 @@ def _way(metric: Told) -> str:
     return {"up": " ↑", "down": " ↓"}.get(metric["direction"], "")
 
 
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """How a table marks a figure: what stands before and behind it; ``like``: behind what is like the best."""
+
+    slanted: tuple[str, str]
+    best: tuple[str, str]
+    second: tuple[str, str]
+    like: str
+
+    def on(self, text: str, figure: Told, *, ceiling: bool = False) -> str:
+        """A figure's text with its marks.
+
+        Args:
+            text: as the table writes it.
+            figure: of a cell's ``metrics``, and known.
+            ceiling: its cell was given the truth.
+        """
+        around = [self.slanted] if ceiling else []
+        around += [self.best] if figure["best"] else [self.second] if figure["rank"] == 2 else []
+        for before, behind in around:
+            text = f"{before}{text}{behind}"
+        return text + (self.like if figure["like_best"] and not figure["best"] else "")
+
+
+_MARKS = Marks(("*", "*"), ("**", "**"), ("<ins>", "</ins>"), LIKE)
+
+
 def _figure(figure: Told, *, ceiling: bool = False) -> str:
-    text = number(figure["value"])
-    if ceiling and figure["value"] is not None:
-        text = f"*{text}*"
-    if figure["best"]:
-        text = f"**{text}**"
-    elif figure["rank"] == 2:
-        text = f"<ins>{text}</ins>"
-    if figure["like_best"] and not figure["best"]:
-        text += LIKE
+    if figure["value"] is None:
+        return NONE
+    text = _MARKS.on(number(figure["value"]), figure, ceiling=ceiling)
     return text if figure["low"] is None else f"{text} [{number(figure['low'])}, {number(figure['high'])}]"
 
 
