@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
+from threading import RLock
 from types import MappingProxyType, ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -162,7 +163,8 @@ class Registry(Generic[T]):
     def __init__(self, kind: str, group: str, modules: tuple[str, ...], method: str,
                  aliases: Mapping[str, str] = _NO_ALIASES) -> None:  # fmt: skip
         self.kind, self.group, self.method, self.aliases = kind, group, method, aliases
-        self._modules, self._made = modules, False
+        self._modules, self._modules_begun, self._made = modules, False, False
+        self._importing = RLock()
         self._classes: dict[str, Callable[..., T]] = {}
 
     def register(self, name: str) -> Callable[[type], type]:
@@ -286,10 +288,14 @@ class Registry(Generic[T]):
         return found
 
     def _import_ours(self) -> None:
-        if not self._made:
-            self._made = True
-            for module in self._modules:
-                importlib.import_module(module)
+        if self._made:
+            return
+        with self._importing:  # pages ask from many threads; one of our modules that asks meanwhile goes on
+            if not self._modules_begun:
+                self._modules_begun = True
+                for module in self._modules:
+                    importlib.import_module(module)
+                self._made = True
 
     def _nameless(self, name: str) -> UsageError:
         """What to say of a file without a class. It is read and not run: what it does on import is not asked for."""
