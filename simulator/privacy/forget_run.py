@@ -25,7 +25,7 @@ from simulator.privacy.items import Item, Unreached
 from simulator.privacy.run_files import canonical, digest_of, head_of, line_of, read_object, records, write_object
 from simulator.privacy.scrub import GONE, Scrubber
 from simulator.privacy.span import Span
-from simulator.session.ignored import IGNORED, is_hidden
+from simulator.session.ignored import IGNORED, is_ours
 
 __all__ = ["FORGOTTEN", "LOCK", "RUN", "InPlay", "in_play", "is_run", "plan_run", "users_of", "without_names"]
 
@@ -358,7 +358,7 @@ def _others(run: Path) -> list[Unreached]:
     return [
         Unreached(path, "a file in the run's folder that proact did not make there")
         for path in sorted(run.iterdir())
-        if path.name not in known and not (path.name == IGNORED and is_hidden(run))
+        if path.name not in known and not (path.name == IGNORED and is_ours(run))
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["IGNORED", "hide", "hide_file", "is_hidden", "is_within_hidden", "unhide"]
+__all__ = ["IGNORED", "hide", "hide_file", "is_hidden", "is_ours", "is_within_hidden", "unhide"]
 
 IGNORED = ".gitignore"
 _ALL = b"# Written by proact: a recording is private until you decide otherwise. Remove this file to commit it.\n*\n"
@@ -33,10 +33,21 @@ def hide_file(file: Path) -> bool:
         if not ignored.exists():
             ignored.write_text(f"{_REPORT}\n{line}\n", encoding="utf-8")
         there = ignored.read_text(encoding="utf-8").splitlines()
-        if there[:1] == [_REPORT] and line not in there:
+        if _is_of_reports(there) and line not in there:
             there.append(line)
             ignored.write_text("".join(f"{one}\n" for one in there), encoding="utf-8")
         return line in there
+    return False
+
+
+def _is_of_reports(lines: list[str]) -> bool:
+    return lines[:1] == [_REPORT] and all(line.startswith("/") for line in lines[1:])
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether ``hide`` or ``hide_file`` wrote the file that is there, as it is."""
+    with suppress(OSError, UnicodeDecodeError):
+        return is_hidden(folder) or _is_of_reports((folder / IGNORED).read_text(encoding="utf-8").splitlines())
     return False
 
 

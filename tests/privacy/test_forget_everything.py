@@ -15,6 +15,7 @@ from simulator.core.types import SECOND
 from simulator.privacy.forget import plan
 from simulator.privacy.span import Span
 from simulator.runs.folder import digest, read_run, read_units
+from simulator.session.ignored import hide_file
 from simulator.session.scenario import plays
 from tests.privacy.study import START, WORD, Home, make
 
@@ -206,6 +207,18 @@ def test_what_was_said_of_offers_goes_with_them(home: Home, capsys: pytest.Captu
     assert plan("sam", [home.root], Span(START + 9 * SECOND, START + 11 * SECOND)).items == []
     assert _forget(home, capsys)[0] == 0
     assert home.files_with("kept intention") == []
+
+
+@pytest.mark.parametrize("words", [(), ("--from", "2026-10-26T07:33:29Z", "--to", "2026-10-26T07:33:31+00:00")])
+def test_a_report_in_the_run_goes_and_what_keeps_it_out_of_git_is_proacts(
+    home: Home, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = home.root / "runs" / "both"
+    assert _call(["report", str(run)]) == 0
+    assert hide_file(run / "report.html")  # as the command does where the recording is kept out of git
+    code, done = _forget(home, capsys, *words)
+    assert (code, done["left"]) == (0, [])
+    assert not (run / "report.html").exists()
 
 
 def test_needs_and_history_of_a_stretch_go(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
