@@ -12,8 +12,9 @@ from typing import Any
 from simulator.core.types import SECOND
 from simulator.endpoint.prices import Price
 from simulator.endpoint.types import ModelChoice
+from simulator.sweep.cell_facts import CellFacts
 from simulator.sweep.data import Session
-from simulator.sweep.planning import CellFacts, Plan, Run
+from simulator.sweep.planning import Plan, Run
 
 __all__ = ["Estimate", "estimate"]
 

@@ -17,6 +17,7 @@ from simulator.runs.folder import digest, proact_version
 from simulator.session.scenario import SUFFIXES
 from simulator.sweep import gates as gating
 from simulator.sweep.axes import shown_choice
+from simulator.sweep.cell_facts import facts_of
 from simulator.sweep.cells import Grid, grid
 from simulator.sweep.data import DataSet, data_sets
 from simulator.sweep.draw import Drawn, draw, left_out
@@ -39,7 +40,7 @@ from simulator.sweep.place import (
     sweep_leftovers,
     write_plan,
 )
-from simulator.sweep.planning import Feed, Plan, facts_of, look, runs_of
+from simulator.sweep.planning import Feed, Plan, look, runs_of
 from simulator.sweep.study import StudyFile, load
 from simulator.sweep.summary import Summarised, summarise
 from simulator.sweep.types import Done, Engine, Stop

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from simulator.endpoint.prices import Price
 from simulator.endpoint.types import ModelChoice
+from simulator.sweep.cell_facts import CellFacts
 from simulator.sweep.data import DataSet, Session
 from simulator.sweep.estimate import estimate
-from simulator.sweep.planning import CellFacts, Feed, Plan, Run
+from simulator.sweep.planning import Feed, Plan, Run
 from simulator.sweep.types import Cell, Done, Needs, Task
 
 HOUR = 3600 * 10**9
