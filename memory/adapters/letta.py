@@ -93,26 +93,21 @@ class LettaMemory(Counted, DocumentMemory):
         said = self._wire.call("GET", f"/v1/agents/{self._agent(user)}/archival-memory/search", query=query)
         hits = _field(said, "results", "a search")
         scores = self._scores(text, [str(_field(hit, "content", "a search")) for hit in hits])
-        # Which of those that tie come is left to chance: where they may be among the best, the next time all of them.
-        if len(hits) >= n and scores[-1] > 0 and scores[n // 4 - 1] == scores[-1]:
-            return self._search(user, text, 4 * n, now_ns)
-        found: list[tuple[str, float]] = []
-        for hit, score in zip(hits, scores, strict=True):
-            ids = [tag.removeprefix("event:") for tag in hit.get("tags") or [] if str(tag).startswith("event:")]
-            found += [(one, score) for one in ids if score > 0]  # nothing in common is not recalled, as by ``rag``
-        return found
+        # Which of the passages of one text come is left to chance: all events of a text that came tie. What has nothing
+        # in common with the question is not recalled, as by ``rag``.
+        documents = self._documents.get(user, {})
+        return [(one, score) for one, d in documents.items() if (score := scores.get(d.text, 0.0)) > 0]
 
-    def _scores(self, asked: str, contents: Sequence[str]) -> list[float]:
+    def _scores(self, asked: str, contents: Sequence[str]) -> dict[str, float]:
         """It tells an order and no scores, and no order among what is equally near. Where the embedder is ours, its
         cosines are what it ordered by; else what can be told of a hit is its place, and equal texts tie at the first.
         """
-        if self._embedding:
-            firsts: dict[str, int] = {}
-            return [1.0 / (firsts.setdefault(text, place) + 1) for place, text in enumerate(contents)]
         texts = list(dict.fromkeys(contents))
+        if self._embedding:
+            return {text: 1.0 / (contents.index(text) + 1) for text in texts}
         rows = self.embedder.embed([asked, *texts])
-        near = dict(zip(texts, (rows[1:] @ rows[0]).tolist(), strict=True))
-        return [round(near[text], 5) for text in contents]  # the sixth place is noise, and would part what ties
+        near = zip(texts, (rows[1:] @ rows[0]).tolist(), strict=True)
+        return {text: round(cosine, 5) for text, cosine in near}  # the sixth place is noise, and would part what ties
 
     def close(self) -> None:
         """Delete its agents on the server, and their archives: with an agent its passages do not go."""
