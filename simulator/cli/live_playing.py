@@ -56,7 +56,7 @@ class Feed:
         given = RecordOptions(
             period=options.period, monitor=None if options.monitor is None else [options.monitor],
             exclude=options.exclude, screen_command=options.screen_command, portal=options.portal,
-            budget=options.budget, keep_free=options.keep_free, user="user" if options.user is None else options.user,
+            budget=options.budget, keep_free=options.keep_free, user=options.user,
         )  # fmt: skip
         self._shot: Callable[[Shot], None] = lambda shot: None
         self._gap: Callable[[int, int, str], None] = lambda start, end, why: None

@@ -27,7 +27,7 @@ class Options:
                                     negative="")
     ] = None  # fmt: skip
     exclude: Annotated[Path | None, option("YAML file of what is left out, on top of the built-in list.")] = None
-    user: Annotated[str, option("Whose session it is.")] = "user"
+    user: Annotated[str | None, option("Whose session it is. Default: 'user'.")] = None
     screen_command: Annotated[str | None, option('A command that writes a picture to its stdout: "grim -t ppm -".')] = (
         None
     )

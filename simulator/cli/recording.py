@@ -134,7 +134,8 @@ def recorder_for(
         None if options.budget is None else _read("--budget", options.budget, parse_size),
         _read("--keep-free", options.keep_free, parse_size),
     )
-    user_named("--user", options.user)
+    if options.user is not None:
+        user_named("--user", options.user)
     screener = None if options.screener is None else _screener(options.screener)
     rules = Exclusions.load(options.exclude)
     make = screens.choose(command=options.screen_command, portal=options.portal)

@@ -7,8 +7,10 @@ cannot be told which windows are visible, or where one that is excluded lies, th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -140,6 +142,10 @@ class Exclusions:
 
         return load(path)
 
+    def digest(self) -> str:
+        """A word that is the same for the same rules and, without telling them, another for others."""
+        return sha256(repr(_written(self)).encode()).hexdigest()
+
     def judge(
         self,
         foreground: Window | None,
@@ -220,6 +226,17 @@ class Exclusions:
             elif why != OWN:  # our own is a nuisance on the picture, not a secret: own_missing says so
                 skip = skip or why
         return list(dict.fromkeys(masks)), skip
+
+
+def _written(value: object) -> object:
+    """Rules in full: ``repr`` cuts long patterns. What tells none apart (``compare``) is left out."""
+    if isinstance(value, re.Pattern):
+        return value.pattern
+    if isinstance(value, tuple):
+        return [_written(part) for part in value]
+    if is_dataclass(value):
+        return [_written(getattr(value, part.name)) for part in fields(value) if part.compare]
+    return value
 
 
 def handle(window: Window) -> Handle:

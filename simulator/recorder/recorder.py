@@ -66,7 +66,7 @@ class Recorder:
         windows: which windows there are.
         period_ns: of the ticks.
         session: its name; None for the folder's.
-        user: whose session it is.
+        user: whose session it is; None: as a session that is continued says, a new one ``user``'s.
         rules: what is left out (``exclusions.Exclusions``); None: nothing is.
         screener: looks at distinct pictures off the tick path; None: nobody does.
         budget: how much may be written.
@@ -77,7 +77,7 @@ class Recorder:
 
     Attributes:
         session: its name.
-        user: whose it is.
+        user: whose it is; None until that is known, which it is once ``run`` has started.
         period_ns: of the ticks.
         recovered: what was repaired when a session left by a crash was opened, as a sentence; known once ``run`` has
             started.
@@ -91,7 +91,7 @@ class Recorder:
         *,
         period_ns: int = SECOND,
         session: str | None = None,
-        user: str = "user",
+        user: str | None = None,
         rules: Exclusions | None = None,
         screener: Screener | None = None,
         budget: Budget | None = None,
@@ -192,7 +192,7 @@ class Recorder:
             for_ns: how long; None: until ``stop``.
 
         Raises:
-            UsageError: the folder holds a closed session, or another recorder writes it.
+            UsageError: the folder holds a closed session, or one begun otherwise; or another recorder writes it.
         """
         self._loop = asyncio.get_running_loop()
         eye = Eye(self._screen, self._windows, self._rules, self.now_ns, max(SLOW_NS, self.period_ns))
@@ -220,7 +220,8 @@ class Recorder:
 
     def _open(self, eye: Eye, worker: Worker) -> _Parts:
         """Open or continue the session, and set its clock going. Blocks."""
-        begun = begin(self.folder, self.session, self.user, self.period_ns, self._clocks)
+        rules = "none" if self._rules is None else self._rules.digest()
+        begun = begin(self.folder, self.session, self.user, self.period_ns, self._clocks, rules)
         self.user, self.session, self.recovered = begun.user, begun.session, begun.recovered
         ticks = Ticks(self._clocks, self.period_ns, begun.zero, begun.first)
         return _Parts(

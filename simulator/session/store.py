@@ -41,7 +41,7 @@ __all__ = [
 QUICKEST, QUICK, DENSE, SMALLEST = 0, 1, 4, 6
 """Methods of lossless WebP. A screen of 1080p: 27 ms and 306 KB, 64 ms and 124 KB, 146 ms and 82 KB, 2 s and 75 KB."""
 
-_OF_MACHINE = ("boot_id", "boot_zero_ns")  # meta that only a recording which goes on needs, and that names a machine
+_OF_RECORDER = ("boot_id", "boot_zero_ns", "exclusions")  # meta that only a recording which goes on needs
 _REMEMBERED = 1024  # pictures whose file is not hashed again when they come back; a day may have 80,000
 
 
@@ -299,7 +299,7 @@ class Writer:
                 self.set_meta({"end_ns": end_ns})
             state = "closed" if self.recovery is None else "recovered"
             self.set_meta({"state": state})
-            self._db.executemany("DELETE FROM meta WHERE key = ?", [(key,) for key in _OF_MACHINE])
+            self._db.executemany("DELETE FROM meta WHERE key = ?", [(key,) for key in _OF_RECORDER])
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._db.execute("PRAGMA journal_mode=DELETE")
         finally:

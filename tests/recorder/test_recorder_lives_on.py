@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import sqlite3
 import threading
@@ -23,17 +24,22 @@ from simulator.recorder import compact as compacting
 from simulator.recorder import machine, opening
 from simulator.recorder import recorder as recorder_module
 from simulator.recorder.compact import compact
+from simulator.recorder.exclusions import Exclusions
 from simulator.recorder.frames import Frame
 from simulator.recorder.opening import begin
 from simulator.recorder.recorder import Recorder
+from simulator.recorder.rules import Rule
 from simulator.recorder.screener import Screening
 from simulator.recorder.shots import Budget
 from simulator.recorder.status import Facts, status, write_beat
+from simulator.recorder.titles import TitlePolicy
 from simulator.screen import pixels
 from simulator.session import store
 from simulator.session.check import check
 from simulator.session.store import Writer
 from tests.recorders import ANCHOR, FakeClock, FakeScreen, FakeWindows, plain_frame, record
+
+MINE = Rule("mine", words=("diary",))
 
 
 def table(folder: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -51,14 +57,14 @@ def written(recorder: Any) -> None:
     assert done.wait(20)
 
 
-async def crashed(folder: Path, clock: FakeClock, n_ticks: int = 4) -> None:
+async def crashed(folder: Path, clock: FakeClock, n_ticks: int = 4, **options: Any) -> None:
     """A session as a killed recorder leaves it: copied before it is closed."""
 
     def at(tick: int, recorder: Any) -> None:
         if tick == n_ticks - 1:
             recorder._parts.saver.call(lambda writer: shutil.copytree(folder.parent / "live", folder))
 
-    await record(folder.parent / "live", n_ticks, clock=clock, at=at, user="ada")
+    await record(folder.parent / "live", n_ticks, clock=clock, at=at, user="ada", **options)
     shutil.rmtree(folder.parent / "live")
 
 
@@ -67,7 +73,7 @@ async def test_a_crashed_session_goes_on_by_the_same_clock_and_the_time_between_
     await crashed(tmp_path / "s", clock)
     clock.now += 6 * SECOND
     clock.wall_ahead += 3600 * SECOND  # the calendar does not matter as long as the machine was not started anew
-    done = await record(tmp_path / "s", 14, clock=clock, user="somebody else")
+    done = await record(tmp_path / "s", 14, clock=clock)
     assert done.summary.recovered is not None
     assert "4 rows kept" in done.summary.recovered
     assert done.recorder.user == "ada"
@@ -114,6 +120,37 @@ async def test_a_session_goes_on_only_with_its_own_period(tmp_path: Path) -> Non
     assert status(tmp_path / "s")["state"] == "died", "nothing was changed for the worse"
     await record(tmp_path / "s", 20, clock=clock)
     assert status(tmp_path / "s")["state"] == "recovered"
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "said"),
+    [
+        ({"user": "bob"}, "'bob': begun as the recording of 'ada', and goes on only as that"),
+        ({"rules": None}, "begun with other exclusions, and goes on only with those: give the same --exclude as then"),
+        ({"rules": Exclusions(rules=(MINE, MINE))}, "begun with other exclusions"),
+    ],
+)
+async def test_a_session_goes_on_only_as_its_users_and_with_its_exclusions(
+    tmp_path: Path, otherwise: dict[str, Any], said: str
+) -> None:
+    clock = FakeClock()
+    await crashed(tmp_path / "s", clock, rules=Exclusions(rules=(MINE,)))
+    as_it_was: dict[str, Any] = {"clock": clock, "user": "ada", "rules": Exclusions(rules=(MINE,))}
+    with pytest.raises(InputError, match=re.escape(said)):
+        await record(tmp_path / "s", 20, **{**as_it_was, **otherwise})
+    assert status(tmp_path / "s")["state"] == "died", "and nothing was touched"
+    done = await record(tmp_path / "s", 20, **as_it_was)
+    assert done.summary.recovered is not None
+    assert table(tmp_path / "s", "SELECT value FROM meta WHERE key = 'exclusions'") == [], "gone once it is closed"
+
+
+def test_the_digest_of_exclusions_differs_where_any_of_them_does(tmp_path: Path) -> None:
+    long = "x" * 300  # ``repr`` of a pattern ends before it
+    made = [Exclusions(), Exclusions(covered="show"), Exclusions(linger_ns=1), Exclusions(rules=(MINE,)),
+            Exclusions(titles=TitlePolicy("none")),
+            *(Exclusions(rules=(Rule("mine", titles=(re.compile(long + end),)),)) for end in "ab")]  # fmt: skip
+    assert len({rules.digest() for rules in made}) == len(made)
+    assert Exclusions.load().digest() == Exclusions.load().digest()
 
 
 async def test_events_that_a_crash_left_open_are_closed_and_the_next_has_its_own_number(tmp_path: Path) -> None:
