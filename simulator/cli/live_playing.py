@@ -32,6 +32,7 @@ from simulator.play.live import LiveFolder, play_live, user_of
 from simulator.play.makers import agent_maker, memory_maker
 from simulator.play.player import Played
 from simulator.recorder.exclusions import OWN_MARK
+from simulator.recorder.private import privately
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Shot
 from simulator.recorder.status import Facts
@@ -92,10 +93,10 @@ def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -
         plays([options.replay])
     asked = asked_host(options, model)
     if options.replay is not None:
-        with page_of(options, folder, voice) as page:
+        with page_of(options, folder, voice) as page, privately():
             return replay(folder, options, voice, model, page, asked)
     agree(voice, yes=options.yes, asked=asked)  # before the first look
-    with page_of(options, folder, voice) as page:
+    with page_of(options, folder, voice) as page, privately():  # a browser that it opens makes files as ever
         return _play(LiveFolder(folder), options, voice, model, page, asked)
 
 

@@ -26,6 +26,7 @@ from simulator.core.types import SECOND
 from simulator.recorder import screens, windows
 from simulator.recorder.exclusions import Exclusions
 from simulator.recorder.frames import ScreenLost
+from simulator.recorder.private import privately
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Budget, Shot, Summary
 from simulator.recorder.status import BEAT, LOCK, PAUSE, Facts
@@ -63,8 +64,9 @@ def record_all(folder: Path, options: Options) -> int:
     agree(voice, yes=options.yes, screener=options.screener)
     for_ns = None if options.for_ is None else _read("--for", options.for_, parse_duration)
     recorder = recorder_for(folder, options, voice)
-    _hidden(folder)
-    summary = anyio.run(_run, recorder, for_ns, voice)
+    with privately():
+        _hidden(folder)
+        summary = anyio.run(_run, recorder, for_ns, voice)
     return _tell(recorder, summary, voice)
 
 

@@ -14,6 +14,7 @@ from simulator.core.faults import kind_of
 from simulator.core.lock import FolderLock
 from simulator.core.types import MS
 from simulator.recorder.machine import boot_id, zone
+from simulator.recorder.private import PRIVATE
 from simulator.recorder.status import LOCK
 from simulator.recorder.ticks import Clocks
 from simulator.session.reader import HINT, connect
@@ -57,7 +58,7 @@ class Begun:
 
 
 def begin(folder: Path, name: str, user: str | None, period_ns: int, clocks: Clocks, rules: str = "none") -> Begun:
-    """Open a session in that folder, which is made if it does not exist. Blocks.
+    """Open a session in that folder, which is made, for its user alone, if it does not exist. Blocks.
 
     Args:
         folder: of the session.
@@ -71,7 +72,7 @@ def begin(folder: Path, name: str, user: str | None, period_ns: int, clocks: Clo
         UsageError: another recorder writes it; it is closed; it was begun with another period, for another user, with
             other rules; it is none of ours; it is damaged, or cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(PRIVATE, parents=True, exist_ok=True)
     lock = FolderLock(folder / LOCK, f"another proact is recording into {folder}")
     try:
         with _readable(folder / FILE_NAME):

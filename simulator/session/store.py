@@ -59,11 +59,16 @@ def pack(image: Image.Image, method: int = DENSE) -> bytes:
 
 
 def replace_file(target: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or, if the disk is full or the process dies, as it was before."""
+    """Write a file so that it is there whole or, if the disk is full or the process dies, as it was before.
+
+    Who may read it stays as it was.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     try:
         with part.open("wb") as stream:
+            if target.exists():
+                os.chmod(part, target.stat().st_mode & 0o777)
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())

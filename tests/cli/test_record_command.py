@@ -209,6 +209,26 @@ def test_a_new_recording_is_left_out_by_git_and_goes_on_after_a_crash(desk: Fake
     assert not (tmp_path / "old" / ".gitignore").exists(), "what is there already is not hidden afterwards"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="the system has no modes")
+@pytest.mark.parametrize("words", [["record"], ["live", "--agent", "silent", "--memory", "none", "--no-web"]])
+def test_what_is_recorded_is_its_users_alone(desk: FakeWindows, tmp_path: Path, words: list[str]) -> None:
+    before = os.umask(0o022)
+    try:
+        folder = tmp_path / "there" / "s"
+        folder.parent.mkdir()
+        rest = ["--for", "200ms", "--period", "50ms", "--keep-free", "0MB", "--yes"]
+        assert _call([words[0], str(folder), *words[1:], *rest]) == Exit.DONE
+        session = folder if words == ["record"] else folder / "session"
+        assert _call(["dataset", "compact", str(session)]) == Exit.DONE
+        assert any(there.suffix == ".webp" for there in folder.rglob("*"))
+        open_to_others = [there for there in (folder, *folder.rglob("*")) if there.stat().st_mode & 0o077]
+        assert open_to_others == []
+        (folder.parent / "later").touch()
+        assert (folder.parent / "later").stat().st_mode & 0o777 == 0o644, "and other files are as ever"
+    finally:
+        os.umask(before)
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [
