@@ -43,7 +43,8 @@ def window_of(link: Link, client: int, fields: Mapping[str, Property], place: Pl
         place: of the frame around it; None where it has none on the screen.
     """
     title, cut = _title(link, fields)
-    place = _without_shadow(place, numbers(fields.get(_SHADOW)))
+    if _SHADOW in fields and link.composited():  # else there is paint on them
+        place = _without_shadow(place, numbers(fields[_SHADOW]))
     named, pid = fields.get("WM_CLASS"), _pid(link, fields)
     wm_class = class_of(named.data) if named is not None else None
     if pid is None and wm_class is None:

@@ -132,6 +132,14 @@ class Link:
             return self._number(struct.pack("=BBHI", 38, 0, 2, self.root), 12)
         return 0 if focus == self.root else focus
 
+    def composited(self) -> bool:
+        """Whether a compositor puts the screen together from the windows' pictures, so that some may be see-through.
+
+        Source: Extended Window Manager Hints, Compositing Managers.
+        """
+        selection = self.atom(f"_NET_WM_CM_S{self._wire.screen}")
+        return self._number(struct.pack("=BBHI", 23, 0, 2, selection), 8) != 0
+
     def owner(self, window: int) -> int | None:
         """The process that made the window, as the server knows it from the socket; None if it does not."""
         if self._owners is None:

@@ -39,6 +39,7 @@ class Wire:
 
     Attributes:
         root: the root window of the display's screen.
+        screen: its number.
         mask: which bits of a window's number its program chose; the others say which program.
     """
 
@@ -46,12 +47,12 @@ class Wire:
         match = _DISPLAY.fullmatch(name)
         if match is None:
             raise XLost("not the name of an X display")
-        number, screen = int(match["number"]), int(match["screen"] or 0)
+        number, self.screen = int(match["number"]), int(match["screen"] or 0)
         self._socket = _connect(match["way"], match["host"].strip("[]"), number, timeout_s)
         self._serial = 0  # of the last request answered
         self._buffer, self._at = b"", 0  # what has been received, and how much of it read
         try:
-            self.root, self.mask = self._greet(number, screen)
+            self.root, self.mask = self._greet(number, self.screen)
         except BaseException:
             self._socket.close()
             raise

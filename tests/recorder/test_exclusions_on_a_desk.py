@@ -81,6 +81,17 @@ def test_an_excluded_window_that_is_visible_but_not_focused_leaves_neither_pixel
     assert not has(look(eye)[1], RED)
 
 
+def test_the_rim_that_a_program_paints_where_no_compositor_makes_it_see_through_is_covered_too(
+    desk: Desk, eye: Eye, opened: list[DeskWindow]
+) -> None:
+    opened.append(desk.window("My bank account", x=40, y=60, width=120, height=90, colour=0xFF0000))
+    atom = desk.connection.get_atom
+    opened[0].x.change_property(atom("_GTK_FRAME_EXTENTS"), atom("CARDINAL"), 32, [4, 4, 0, 4])  # as Chromium does
+    desk.connection.sync()
+    until(lambda: has(look(eye)[1], MASK_COLOUR), "the bank to be covered")
+    assert not has(look(eye)[1], RED)
+
+
 def test_a_menu_of_an_excluded_program_is_covered_with_it(desk: Desk, eye: Eye, opened: list[DeskWindow]) -> None:
     chrome = ("chromium", "Chromium")
     opened.append(desk.window("Online banking", wm_class=chrome, pid=4001, x=10, y=30, width=90, height=60))

@@ -218,7 +218,7 @@ def test_titles_are_listed_on_the_bars_of_the_window_manager_itself(probes: list
             manager.close()
 
 
-def test_see_through_edges_are_no_part_of_a_window(
+def test_see_through_edges_are_no_part_of_a_window_where_there_is_a_compositor(
     bare: Desk, opened: list[DeskWindow], probes: list[X11Windows]
 ) -> None:
     window = bare.window(x=100, y=100, width=300, height=200)
@@ -230,6 +230,9 @@ def test_see_through_edges_are_no_part_of_a_window(
         return seen.x, seen.y, seen.width, seen.height
 
     set_property(window, "_GTK_FRAME_EXTENTS", "CARDINAL", 32, [26, 27, 23, 29])
+    assert place() == (100, 100, 300, 200), "nobody is there to have them show what lies behind: they are painted"
+    window.x.set_selection_owner(bare.connection.get_atom("_NET_WM_CM_S0"), 0)
+    bare.connection.sync()
     assert place() == (126, 123, 247, 148)
     for nonsense in ([100, 100, 0, 0], [60, 60, 64, 64, 1], [1], [0, 0, 2**31, 0]):
         set_property(window, "_GTK_FRAME_EXTENTS", "CARDINAL", 32, nonsense)
