@@ -31,12 +31,15 @@ def ask_servers(plan: Plan) -> None:
 
 
 def _asked(cell: Cell) -> ModelChoice | None:
-    """The model of a cell that asks one."""
-    makers = maker_of("agent", cell.choice["agent"]), maker_of("memory", cell.choice["memory"])
-    if all(maker.wants_model is None for maker in makers):
-        return None
+    """The model of a cell that asks one.
+
+    A memory that is given the run's model need not ask it, so where none was chosen it is no reason to look for one.
+    """
+    agent, memory = maker_of("agent", cell.choice["agent"]), maker_of("memory", cell.choice["memory"])
     choice = cell.choice.get("model")
-    return choice if isinstance(choice, ModelChoice) else ModelChoice()
+    if isinstance(choice, ModelChoice):
+        return choice if agent.wants_model is not None or memory.wants_model is not None else None
+    return ModelChoice() if agent.wants_model is not None else None
 
 
 async def _ask(choice: ModelChoice) -> None:

@@ -135,6 +135,12 @@ def test_a_server_is_asked_which_model_is_meant_before_anything_is_played(tmp_pa
         swept(file, tmp_path / "other", model=ModelChoice("m", gone))
 
 
+def test_a_memory_that_could_ask_a_model_and_was_given_none_needs_no_server(tmp_path: Path) -> None:
+    file = world(tmp_path, n=1, axes={"agent": "prior", "memory": "personas", "latency": LATENCY})
+    swept(file, tmp_path / "out")
+    assert len(list((tmp_path / "out").rglob("unit.json"))) == 1
+
+
 def test_what_the_command_line_set_is_told_as_such(tmp_path: Path) -> None:
     file = world(tmp_path, n=1, axes={"agent": "silent", "memory": ["none", "rag"]}, baseline={"memory": "none"})
     with pytest.raises(
