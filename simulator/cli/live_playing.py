@@ -31,8 +31,9 @@ from simulator.play.embedding import embedder_of
 from simulator.play.live import LiveFolder, play_live, user_of
 from simulator.play.makers import agent_maker, memory_maker
 from simulator.play.player import Played
-from simulator.recorder.exclusions import OWN_MARK
+from simulator.recorder.exclusions import OWN_MARK, Handle
 from simulator.recorder.private import privately
+from simulator.recorder.processes import ancestors
 from simulator.recorder.recorder import Recorder
 from simulator.recorder.shots import Shot
 from simulator.recorder.status import Facts
@@ -48,6 +49,7 @@ __all__ = ["Feed", "asked_host", "play"]
 _LOST_NS = 10 * SECOND  # how long a screen may be gone before a fallback takes over
 _LOOK_NS = 500 * MS
 _UNFOUND_NS = 4 * SECOND
+_LONGEST_NUMBER = 10  # of a window, digits
 
 
 class Feed:
@@ -63,7 +65,7 @@ class Feed:
         self._gap: Callable[[int, int, str], None] = lambda start, end, why: None
         self.recorder = recorder_for(
             place.session, given, voice, session=place.name, on_shot=lambda shot: self._shot(shot),
-            on_gap=lambda start, end, why: self._gap(start, end, why),
+            on_gap=lambda start, end, why: self._gap(start, end, why), own=_own_windows(),
         )  # fmt: skip
 
     def made(self, folder: Path, *, session: str, user: str, on_shot: Callable[[Shot], None],
@@ -71,6 +73,18 @@ class Feed:
         """See ``play.live.MakeRecorder``."""
         self._shot, self._gap, self.recorder.user = on_shot, on_gap, user
         return self.recorder
+
+
+def _own_windows() -> frozenset[Handle]:
+    """The window that the terminal says is its own (``$WINDOWID``), for those that take no title.
+
+    It counts as a window of a program that started this one only: the word may be of another terminal, from which this
+    one was started, or of one that is gone.
+    """
+    word = os.environ.get("WINDOWID", "")
+    if not (word.isdecimal() and len(word) <= _LONGEST_NUMBER):
+        return frozenset()
+    return frozenset((int(word), pid) for pid in ancestors())
 
 
 def play(folder: Path, options: LiveOptions, model: ModelChoice | None = None) -> int:
@@ -281,7 +295,7 @@ class _Run:
         if what is not None and not self.warned:
             self.warned = True
             self.voice.tell(
-                f"{what} was not found on the screen by its title, so it cannot be left out of the pictures: keep it "
+                f"{what} was not found on the screen, so it cannot be left out of the pictures: keep it "
                 "off the watched monitor, or the agent sees its own suggestions",
                 "yellow",
             )

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from simulator.core.errors import Exit, UsageError, quote
 from simulator.core.sizes import parse_size, show_size
 from simulator.core.types import SECOND
 from simulator.recorder import screens, windows
-from simulator.recorder.exclusions import Exclusions
+from simulator.recorder.exclusions import Exclusions, Handle
 from simulator.recorder.frames import ScreenLost
 from simulator.recorder.private import privately
 from simulator.recorder.recorder import Recorder
@@ -115,6 +116,7 @@ def recorder_for(
     session: str | None = None,
     on_shot: Callable[[Shot], None] | None = None,
     on_gap: Callable[[int, int, str], None] | None = None,
+    own: frozenset[Handle] = frozenset(),
 ) -> Recorder:
     """A recorder as the options want it, after a look at whether this desktop can be recorded at all.
 
@@ -125,6 +127,7 @@ def recorder_for(
         session: see ``Recorder``.
         on_shot: see ``Recorder``.
         on_gap: see ``Recorder``.
+        own: see ``Exclusions``.
 
     Raises:
         UsageError: it cannot, or an option says what cannot be done.
@@ -139,7 +142,7 @@ def recorder_for(
     if options.user is not None:
         user_named("--user", options.user)
     screener = None if options.screener is None else _screener(options.screener)
-    rules = Exclusions.load(options.exclude)
+    rules = replace(Exclusions.load(options.exclude), own=own)
     make = screens.choose(command=options.screen_command, portal=options.portal)
     found = windows.choose()
     if not options.portal:  # where each opening asks the user, the first look is the test

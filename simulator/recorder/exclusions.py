@@ -121,6 +121,7 @@ class Exclusions:
             known to be excluded and cannot be masked still costs the tick.
         titles: what is kept of titles.
         linger_ns: how long something excluded stays masked after it was last seen (see ``Watch``).
+        own: windows that show this live run, though no title of theirs has our mark.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -130,6 +131,7 @@ class Exclusions:
     accept_unseen_windows: bool = False
     titles: TitlePolicy = field(default_factory=TitlePolicy)
     linger_ns: int = 3 * SECOND // 2
+    own: frozenset[Handle] = field(default=frozenset(), compare=False)
 
     @classmethod
     def load(cls, path: Path | None = None) -> Exclusions:
@@ -174,7 +176,7 @@ class Exclusions:
             masks=tuple(masks),
             hide_window=hide,
             skip=skip,
-            own_missing=not (fits_windows and any(_own(w) and _rect(w) is not None for w in windows)),
+            own_missing=not (fits_windows and any(self._is_own(w) and _rect(w) is not None for w in windows)),
             page_missing=not (fits_windows and any(_page(w) and _rect(w) is not None for w in windows)),
             window=None if hide or skip or foreground is None else self.titles.applied(foreground),
         )
@@ -193,7 +195,9 @@ class Exclusions:
         named = [
             first_of(self.rules, window)
             or remembered.get(handle(window))
-            or (OWN if _own(window) else CUT if window.title_cut else None)  # browsers put their mark at the end
+            or (
+                OWN if self._is_own(window) else CUT if window.title_cut else None
+            )  # browsers put their mark at the end
             for window in windows
         ]
         owned = _of_owners(windows, named)
@@ -208,6 +212,9 @@ class Exclusions:
                 for window, why in zip(windows, reasons, strict=True)
             ]
         return reasons
+
+    def _is_own(self, window: Window) -> bool:
+        return OWN_MARK in (window.title or "") or handle(window) in self.own
 
     def _masks(
         self, windows: Sequence[Window], reasons: Sequence[str | None], fits_windows: bool
@@ -288,10 +295,6 @@ def _kin(window: Window, other: Window) -> bool:
     if window.pid is not None and other.pid is not None:
         return window.pid == other.pid
     return window.app == other.app
-
-
-def _own(window: Window) -> bool:
-    return OWN_MARK in (window.title or "")
 
 
 def _page(window: Window) -> bool:

@@ -1,10 +1,11 @@
-"""What Linux tells of a process by its number: its name, and whether it was started as a private browser."""
+"""What Linux tells of a process by its number: name, parents, and whether it was started as a private browser."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-__all__ = ["name", "started_private"]
+__all__ = ["ancestors", "name", "started_private"]
 
 _PRIVATE_FLAGS = frozenset(
     ["--incognito", "-incognito", "--inprivate", "-inprivate", "--private-window", "-private-window", "--private",
@@ -19,6 +20,18 @@ def name(pid: int) -> str | None:
         return (_PROC / str(pid) / "comm").read_text(errors="replace").strip() or None
     except OSError:
         return None
+
+
+def ancestors() -> tuple[int, ...]:
+    """The process that started this one, the one that started that, and so on, as far as is told."""
+    found = [os.getppid()]
+    while found[-1] > 1:
+        try:
+            said = (_PROC / str(found[-1]) / "stat").read_text(errors="replace")
+        except OSError:
+            break
+        found.append(int(said.rpartition(")")[2].split()[1]))  # a name may hold blanks and brackets
+    return tuple(found)
 
 
 def started_private(pid: int) -> bool:

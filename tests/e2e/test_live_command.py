@@ -62,7 +62,10 @@ def records(done: subprocess.CompletedProcess[str]) -> list[dict[str, object]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_what_it_shows_itself_is_neither_recorded_nor_seen_by_the_agent(tmp_path: Path, agent: str) -> None:
+@pytest.mark.parametrize("xterm", [["xterm"], ["xterm", "-xrm", "*allowTitleOps: false"]], ids=["", "no title"])
+def test_what_it_shows_itself_is_neither_recorded_nor_seen_by_the_agent(
+    tmp_path: Path, agent: str, xterm: list[str]
+) -> None:
     needs("xterm")
     with Desk(1024, 600, manager=True) as desk:
         desk.window("notes.txt - Editor", wm_class=("mousepad", "Mousepad"), x=600, y=20, width=300, height=200)
@@ -79,7 +82,7 @@ def test_what_it_shows_itself_is_neither_recorded_nor_seen_by_the_agent(tmp_path
             "5s",
             "--yes",
         ]
-        terminal = desk.start(["xterm", "-geometry", "80x20+0+60", "-e", *COMMAND, *map(str, words)], cwd=ROOT)
+        terminal = desk.start([*xterm, "-geometry", "80x20+0+60", "-e", *COMMAND, *map(str, words)], cwd=ROOT)
         terminal.wait(60)
     ((_, log, _),) = read_units(tmp_path / "demo" / "run")
     assert len(log) >= 4

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -295,6 +298,22 @@ def test_our_own_window_is_masked_and_told_where_it_is_not_found() -> None:
     assert RULES.judge(None, [own], fits_windows=False).own_missing
     both = window(f"secret {OWN_MARK}", x=None)
     assert RULES.judge(None, [both]).skip == "bank", "our mark is no way past a rule"
+
+
+def test_a_terminal_that_takes_no_title_is_our_own_by_its_number_and_process() -> None:
+    rules = replace(RULES, own=frozenset({(5, 40), (5, 41)}))
+    seen = rules.judge(None, [window("xterm", x=7, key=5, pid=41), window("xterm", x=9, key=5, pid=42), window()])
+    assert [(m.x, m.reason) for m in seen.masks] == [(7, OWN)]
+    assert not seen.own_missing
+    assert rules.judge(None, [window("secret", key=5, pid=41)]).masks[0].reason == "bank", "and no way past a rule"
+    assert rules.digest() == RULES.digest(), "a recording that goes on does so in another terminal"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="told by Linux only")
+def test_a_process_knows_by_whom_it_was_started() -> None:
+    said = "import os; from simulator.recorder.processes import ancestors; print(ancestors()[:2])"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str((os.getpid(), os.getppid()))
 
 
 def test_a_page_of_a_live_run_is_told_from_its_terminal() -> None:
