@@ -64,7 +64,7 @@ def forget(
     if dry_run or _asks(yes):
         _show(voice, found.items)
     if dry_run:
-        _tell_unreached(voice, found.unreached)
+        _tell_unreached(voice, found.foreseen())
         voice.record("done", user=user, dry_run=True, items=[_told(item) for item in found.items])
         return Exit.DONE
     if _asks(yes) and not _agreed(voice, user):

@@ -17,17 +17,20 @@ from simulator.core.errors import InputError, ProactError, UsageError
 from simulator.core.faults import FAULTS, kind_of
 from simulator.privacy.disk import remove_tree
 from simulator.privacy.forget_named import plan_named
+from simulator.privacy.forget_opening import OURS
 from simulator.privacy.forget_places import MADE_UP, inside, invented, listed, marker_of, out_of_bounds
-from simulator.privacy.forget_run import is_run, plan_run, users_of
+from simulator.privacy.forget_release import releases
+from simulator.privacy.forget_run import is_others, is_run, plan_run, users_of
 from simulator.privacy.forget_scenario import SUFFIXES, Scene, plan_scene, profile_items, read_scene
 from simulator.privacy.forget_session import WRECK, Head, is_broken, is_wreck, last_ns, plan_session, read_head
 from simulator.privacy.forget_store import STORE, plan_store
-from simulator.privacy.forget_sweep import SWEEP, plan_sweep
+from simulator.privacy.forget_sweep import MADE_AGAIN, SWEEP, plan_sweep
 from simulator.privacy.forget_tables import ACCOUNT, PAST, is_table, plan_account, plan_memory, plan_table
 from simulator.privacy.forget_uses import IN_USE, Uses, uses_of
 from simulator.privacy.items import Item, Place, Unreached
-from simulator.privacy.leftovers import search
+from simulator.privacy.leftovers import Traces, search
 from simulator.privacy.span import Span
+from simulator.session.ignored import IGNORED
 from simulator.session.reader import is_session
 from simulator.session.schema import FILE_NAME
 
@@ -35,7 +38,7 @@ __all__ = ["OUT_OF_REACH", "Plan", "cache_folder", "plan"]
 
 OUT_OF_REACH = (
     "backups, snapshots of the file system, copies on other machines or in a synchronised folder",
-    "releases and exports made of it, and the recordings that sessions were imported from",
+    "releases and exports outside of the folders looked through, and the recordings that sessions were imported from",
     "cassettes and files of texts that you gave a place of their own, unless you name them with --also",
     "models and services that agents, screeners or memories asked: what was sent there is theirs to delete",
     "older versions in a version control system",
@@ -104,8 +107,22 @@ class Plan:
         for home in sorted(self._homes):
             if home.is_dir() and not any(home.iterdir()):
                 home.rmdir()
-        texts = {text for item in self.items for text in item.texts}
-        return out + search((p for p in self._strange if p.is_file()), texts)
+        told = {one.path for one in out}
+        return out + [one for one in self._copies() if one.path not in told]
+
+    def foreseen(self) -> list[Unreached]:
+        """What ``carry_out`` will leave, as far as that can be told before: nothing is changed."""
+        told = {one.path for one in self.unreached}
+        made_again = {item.path / name for item in self.items for name in MADE_AGAIN}
+        return self.unreached + [one for one in self._copies() if one.path not in told | made_again]
+
+    def _copies(self) -> list[Unreached]:
+        """Files that hold something of what goes and are no part of it."""
+        texts = frozenset().union(*(item.texts for item in self.items))
+        names = frozenset().union(*(item.names for item in self.items))
+        going = {item.path for item in self.items}
+        there = (path for path in self._strange if path not in going and path.is_file())
+        return search(there, Traces(self.user, names, texts))
 
 
 @dataclass(slots=True)
@@ -162,6 +179,12 @@ def plan(user: str, folders: list[Path], span: Span | None = None, *, cache: Pat
             made.items.append(item)
         elif item not in made.unreached:
             made.unreached.append(item)
+    going = [item.path for item in made.items if item.kind == "session"]
+    made.unreached += releases(found.sessions.values(), going, span)
+    told_of = {one.path for one in made.unreached}
+    for folder, head in found.sessions.items():
+        if head.tier is not None and folder not in told_of:
+            made._strange.append(folder / FILE_NAME)  # it names nobody: only its texts can tell
     for file in also:
         if isinstance(named := plan_named(file), Item):
             made.items.append(named)
@@ -273,11 +296,14 @@ def _walk(folder: Path, found: _Found, seen: set[Path]) -> None:
     if is_session(folder) or is_wreck(folder):
         _look_at_session(folder, found)
         for path in sorted(folder.iterdir()):
-            if path.suffix.lower() in SUFFIXES and path.is_file():
+            if path.is_file() and path.name not in (*OURS, IGNORED) and not path.is_symlink():
                 _look_at(path, found)
+            elif path.is_dir() and path.name != "screenshots" and not path.is_symlink():
+                _walk(path, found, seen)  # somebody had a run, or exports, put there
         return
     if is_run(folder):
         found.runs.append(folder)
+        found.strange += [path for path in sorted(folder.iterdir()) if path.is_file() and is_others(path)]
         return
     try:
         inner = sorted(folder.iterdir())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,7 @@ class Head:
     """Whose session it is and when it was.
 
     ``anchor_ns``: UTC of ``captured_ns`` 0, None if not known; ``first_ns``: ``captured_ns`` of the first row, None
-    for a session without rows. ``half_done``: a kill left it half forgotten.
+    for a session without rows. ``half_done``: a kill left it half forgotten. ``tier``: of a release, else None.
     """
 
     folder: Path
@@ -43,6 +44,7 @@ class Head:
     anchor_ns: int | None
     first_ns: int | None
     half_done: bool
+    tier: str | None = None
 
     @property
     def zero_ns(self) -> int | None:
@@ -69,7 +71,16 @@ def read_head(folder: Path) -> Head:
             None if anchor is None else int(anchor),
             first,
             FORGETTING in meta,
+            _tier(meta),
         )
+
+
+def _tier(meta: Mapping[str, str]) -> str | None:
+    """As ``release`` states it."""
+    try:
+        return str(json.loads(meta["released"])["tier"])
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return "unknown" if "released" in meta else None
 
 
 def is_wreck(folder: Path) -> bool:

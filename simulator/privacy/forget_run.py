@@ -27,7 +27,18 @@ from simulator.privacy.scrub import GONE, Scrubber
 from simulator.privacy.span import Span
 from simulator.session.ignored import IGNORED, is_ours
 
-__all__ = ["FORGOTTEN", "LOCK", "RUN", "InPlay", "in_play", "is_run", "plan_run", "users_of", "without_names"]
+__all__ = [
+    "FORGOTTEN",
+    "LOCK",
+    "RUN",
+    "InPlay",
+    "in_play",
+    "is_others",
+    "is_run",
+    "plan_run",
+    "users_of",
+    "without_names",
+]
 
 RUN, SCORES, LOG, TRUTH, TRACES, TWIN, LOCK, FEEDBACK = (
     "run.json", "scores.json", "decisions.jsonl", "truth.json", "errors.txt", "twin", ".lock",
@@ -116,13 +127,14 @@ def plan_run(run: Path, user: str, span: Span, played_as: frozenset[tuple[str, s
     texts = frozenset(text for unit in units for text in _said(unit))
     played = sum(bool(unit.header) for unit in units)
     said = f"{played} unit{'' if played == 1 else 's'}: what was said goes, numbers stay"
-    names = tuple(sorted({user, *(str(u.header.get("session") or u.key) for u in units)})) if span.everything else ()
+    called = frozenset(name for u in units for name in (u.key, str(u.header.get("session") or u.key)))
     if span.everything:
-        return Item("run", run, said, lambda: _forget_all(run, user, units, names), texts)
+        names = tuple(sorted({user, *(str(u.header.get("session") or u.key) for u in units)}))
+        return Item("run", run, said, lambda: _forget_all(run, user, units, names), texts, called)
     pending = [unit for unit in units if _is_changed(unit, span)]
     if not pending and all(read_object(run / RUN) == _summed_up(run, told_of, unit) for unit in units):
         return None
-    return Item("run", run, said, lambda: _forget_span(run, units, span), texts)
+    return Item("run", run, said, lambda: _forget_span(run, units, span), texts, called)
 
 
 def _units(run: Path, told_of: Mapping[str, Any]) -> Iterator[_Unit]:
@@ -354,12 +366,18 @@ def _drop_derived(run: Path) -> None:
 
 
 def _others(run: Path) -> list[Unreached]:
-    known = {RUN, SCORES, LOCK, _VERDICTS, _REPORT, _SCORED, "units"}
+    known = {_VERDICTS, _REPORT, "units"}
     return [
         Unreached(path, "a file in the run's folder that proact did not make there")
         for path in sorted(run.iterdir())
-        if path.name not in known and not (path.name == IGNORED and is_ours(run))
+        if path.name not in known and is_others(path)
     ]
+
+
+def is_others(file: Path) -> bool:
+    """Whether what lies in a run's folder is no part of the run. A report is none: it may be of other runs too."""
+    known = (RUN, SCORES, LOCK, _SCORED, _UNIT)
+    return file.name not in known and not (file.name == IGNORED and is_ours(file.parent))
 
 
 class _locked:

@@ -116,7 +116,8 @@ def plan_scene(
         if stays is not None:
             return Unreached(scene.file, stays)
         texts = frozenset(_words(scene.spec))
-        return Item("scenario", scene.file, "the whole file", lambda: _remove_before(scene.file, after), texts)
+        names = frozenset((scene.spec.name,)) if scene.spec.name else frozenset()
+        return Item("scenario", scene.file, "the whole file", lambda: _remove_before(scene.file, after), texts, names)
     if span.everything:
         if user not in (scene.spec.profiles or {}):
             return None

@@ -29,8 +29,10 @@ from simulator.privacy.forget_opening import (
     reading,
     writing,
 )
+from simulator.privacy.forget_run import RUN
 from simulator.privacy.items import Item, Unreached
 from simulator.privacy.span import Span
+from simulator.privacy.texts import TEXTS, said_in
 from simulator.session.ignored import unhide
 from simulator.session.schema import FILE_NAME
 
@@ -51,18 +53,6 @@ _STAY = frozenset({"id", "tick", "captured_ns", "late_ms", "monitor", "privacy_a
 _KNOWN = frozenset(
     {"screenshots", "gaps", "events", "opportunities", "labels", "masks", "notes", "annotations", "profile", "meta"}
     | {"noise"}  # simulator.session.noise: which rows are noise, no text of theirs
-)
-_TEXTS = (
-    ("screenshots", "window_title"),
-    ("screenshots", "scene_description"),
-    ("events", "window_title"),
-    ("events", "event_summary"),
-    ("events", "detailed_description"),
-    ("opportunities", "query"),
-    ("labels", "query"),
-    ("labels", "note"),
-    ("annotations", "summary"),
-    ("annotations", "query"),
 )
 
 
@@ -107,7 +97,7 @@ def _planned(head: Head, span: Span) -> Item | Unreached | None:
         return None
     said = f"{_n(n_fresh, 'row')} of {n_all}, {_n(n_events, 'event')}, {_n(n_needs, 'need')}, {_n(n_labels, 'label')}"
     said += f", {_n(n_said, 'annotation')}" if n_said else ""
-    return Item("session", head.folder, said, lambda: _cut(head, span), texts)
+    return Item("session", head.folder, said, lambda: _cut(head, span), texts, frozenset((head.session,)))
 
 
 def _whole(head: Head) -> Item:
@@ -118,7 +108,7 @@ def _whole(head: Head) -> Item:
         texts = _texts(db, "1", (), head, Span())
     n_files = sum(path.is_file() for path in (head.folder / "screenshots").rglob("*"))
     said = f"the whole session: {_n(n_rows, 'row')}, {_n(n_files, 'picture')}, {_n(n_events, 'event')}"
-    return Item("session", head.folder, said, lambda: _remove(head), texts)
+    return Item("session", head.folder, said, lambda: _remove(head), texts, frozenset((head.session,)))
 
 
 def _remove(head: Head) -> list[Unreached]:
@@ -133,10 +123,11 @@ def _remove(head: Head) -> list[Unreached]:
             remove_tree(path)
     remove(file)
     unhide(folder)
-    left = [Unreached(p, "a file in the session's folder that proact did not make") for p in sorted(folder.iterdir())]
-    if not left:
+    rest = sorted(folder.iterdir())
+    if not rest:
         folder.rmdir()
-    return left + outside
+    strange = [path for path in rest if not (path / RUN).is_file()]  # a run was played into it: forgotten as runs are
+    return [Unreached(path, "a file in the session's folder that proact did not make") for path in strange] + outside
 
 
 def _cut(head: Head, span: Span) -> list[Unreached]:
@@ -363,17 +354,19 @@ def _texts(db: sqlite3.Connection, where: str, args: tuple[int, ...], head: Head
     has_annotations = db.execute(f"{_TABLES} AND name = 'annotations'").fetchone() is not None
     gone: set[str] = set()
     kept: set[str] = set()
-    for table, column in _TEXTS:
+    for table, column in TEXTS:
         if table == "annotations" and not has_annotations:
             continue
         if table == "screenshots":
             rows = db.execute(f"SELECT DISTINCT {column}, {where} FROM {table} WHERE {column} IS NOT NULL", args)
             pairs = [(text, bool(of_span)) for text, of_span in rows]
+        elif table == "profile":
+            pairs = [(text, span.everything) for (text,) in db.execute(f"SELECT {column} FROM {table}")]
         else:
             rows = db.execute(f"SELECT id, {column} FROM {table} WHERE {column} IS NOT NULL")
             pairs = [(text, span.everything or number in ids[table]) for number, text in rows]
         for text, of_span in pairs:
-            (gone if of_span else kept).add(text)
+            (gone if of_span else kept).update(said_in(str(text)))
     return frozenset(gone - kept)
 
 

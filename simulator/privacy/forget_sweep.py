@@ -19,12 +19,14 @@ from simulator.privacy.items import Item, Unreached
 from simulator.privacy.run_files import read_object, write_object
 from simulator.privacy.span import Span
 
-__all__ = ["SWEEP", "plan_sweep"]
+__all__ = ["MADE_AGAIN", "SWEEP", "plan_sweep"]
 
 SWEEP, RUNS = "sweep.json", "runs"
 _SUMMARY = "summary.json"
-_OF_SUMMARY = ("summary.csv", "summary.md", "summary.tex", "effects.csv")
-_DECISIONS = "decisions.parquet"
+_DECISIONS, _REPORT = "decisions.parquet", "report.html"
+_OF_SUMMARY = ("summary.csv", "summary.md", "summary.tex", "effects.csv", _REPORT)
+MADE_AGAIN = (_DECISIONS, _REPORT)
+"""What of a run or a sweep goes as a whole, if it holds something of the user's: it can be made again."""
 _PLAYED = "a sweep is being played into {}: wait for it and call again"
 
 

@@ -32,6 +32,7 @@ class Item:
         apply: does it. Safe to be killed and called again; returns what it could not reach, and raises where all of
             it stays: then it is not told as forgotten.
         texts: of what goes, so that copies elsewhere can be found; never shown.
+        names: of sessions, as cassettes, reports and questions call them.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Item:
     said: str
     apply: Callable[[], list[Unreached]]
     texts: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

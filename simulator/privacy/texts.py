@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["TEXTS", "rewritten"]
+__all__ = ["TEXTS", "rewritten", "said_in"]
 
 TEXTS = (
     ("screenshots", "window_title"), ("screenshots", "scene_description"), ("events", "window_title"),
@@ -27,6 +27,22 @@ def rewritten(text: str, change: Callable[[str], str]) -> str:
         new = _inner(value, change)
         return text if new == value else json.dumps(new, ensure_ascii=False)
     return change(text)
+
+
+def said_in(text: str) -> list[str]:
+    """The text, or of one that is JSON the texts in it.
+
+    >>> said_in('{"user_queries": ["why", "how"]}'), said_in("[draft]")
+    (['why', 'how'], ['[draft]'])
+    """
+    found: list[str] = []
+
+    def take(one: str) -> str:
+        found.append(one)
+        return one
+
+    rewritten(text, take)
+    return found
 
 
 def _inner(value: Any, change: Callable[[str], str]) -> Any:
