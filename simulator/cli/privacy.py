@@ -71,6 +71,8 @@ def scan(
         voice.record("scanned", path=str(session), dry=dry_run, **report.as_dict())
         if not json:
             voice.say(_scanned(session, report.as_dict(), dry_run))
+        if not dry_run:
+            _tell_made(voice, session)
     if not json:
         voice.say(plain(BLIND_SPOTS))
     voice.record("done", sessions=len(sessions), waiting=waiting, cannot_find=BLIND_SPOTS)
@@ -132,6 +134,7 @@ def review(
             voice.record("closed", **_closed(closed))
             if not json:
                 voice.say(plain(_closed_words(closed)))
+            _tell_made(voice, session)
         noted, left = len(shelf.decisions()), len(work.queue(shelf))
     if not json and not close:
         how = f"; --close carries {'it' if noted == 1 else 'them'} out" if noted else ""
@@ -158,6 +161,17 @@ def status(sessions: _Sessions, /, *, json: AsJson = False) -> int:
     return Exit.DONE
 
 
+def _tell_made(voice: Voice, session: Path) -> None:
+    """Runs and reports of the session: they are as they were."""
+    from simulator.privacy.made_of import made_of
+
+    made = made_of(session)
+    if made.sentence is not None:
+        voice.record("not_changed", path=str(session), runs=list(map(str, made.runs)),
+                     reports=list(map(str, made.reports)))  # fmt: skip
+        voice.tell(f"{session}: {made.sentence}", "yellow")
+
+
 def _named(sessions: list[Path]) -> list[Path]:
     if not sessions:
         raise UsageError("name a recorded session")
@@ -182,7 +196,7 @@ def _scanned(session: Path, told: Mapping[str, Any], dry: bool) -> Any:
     merged = told["n_merged"]
     same = f"; filling made some the same, so there are {told['n_pictures'] - merged} now" if merged else ""
     table.add_row("pictures", plain(f"{told['n_pictures']}, {told['n_looked']} looked at now{same}"))
-    table.add_row("found", plain(f"{found}; {told['n_spread']} of them by a neighbour's letters"))
+    table.add_row("boxes found", plain(f"{found}; {told['n_spread']} of them by a neighbour's letters"))
     if dry:
         would = f"{told['n_texts']} would be changed, {told['n_ocr_texts']} OCR texts removed"
         table.add_row("texts", plain(would))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +11,8 @@ from simulator.privacy.titles import Titled
 from simulator.session.schema import LATER_COLUMNS
 
 __all__ = ["Picture", "Recorded", "State", "least"]
+
+_SERIOUS = re.compile(r"high/|\w+/(?:blur|delete)\b")  # of a screener's opinions
 
 
 class State(StrEnum):
@@ -121,10 +124,13 @@ class Recorded:
             made.setdefault(path, []).append((rect[0], rect[1], rect[2], rect[3]))
         return made
 
-    def levels(self, path: str) -> list[str]:
-        """How private a screener found a picture while it was recorded, such as ``high/blur: financial``."""
+    def serious(self, path: str) -> list[str]:
+        """What a screener said of a picture while it was recorded that makes it wait for a person, such as ``screener:
+        high/blur: financial``.
+        """
         sql = "SELECT DISTINCT privacy_level FROM screenshots WHERE file_path = ? AND privacy_level IS NOT NULL"
-        return [str(level) for (level,) in self._db.execute(f"{sql} ORDER BY privacy_level", (path,))]
+        levels = [str(level) for (level,) in self._db.execute(f"{sql} ORDER BY privacy_level", (path,))]
+        return [f"screener: {level}" for level in levels if _SERIOUS.match(level)]
 
     def _columns(self, table: str) -> set[str]:
         return {row[1] for row in self._db.execute(f"PRAGMA table_info({table})")}

@@ -53,7 +53,7 @@ class Waiting:
     """A picture in the queue.
 
     Attributes:
-        why: what it waits for; ``not looked at`` where no scan has seen it.
+        why: what it waits for; ``not looked at`` where no scan has seen it, with what a screener said of it.
         boxes: found, and not filled.
         filled: found, and filled already.
         decision: of the person, not carried out yet; None for none.
@@ -90,7 +90,11 @@ def queue(shelf: Shelf, *, everything: bool = False) -> list[Waiting]:
         Waiting(
             picture,
             tuple(flags.get(picture.path, ()))
-            or (() if picture.path in looks or picture.state is not State.UNREVIEWED else ("not looked at",)),
+            or (
+                ()
+                if picture.path in looks or picture.state is not State.UNREVIEWED
+                else ("not looked at", *shelf.serious(picture.path))
+            ),
             tuple(boxes.get(picture.path, ())),
             decided.get(picture.path),
             tuple(filled.get(picture.path, ())),

@@ -17,7 +17,6 @@ waits for a person.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -47,7 +46,6 @@ UNREAD = "text that was not read"
 
 _FAILED = "could not be read"
 _ROUNDS = 3  # of filling what a reading of the filled picture still finds
-_SERIOUS = re.compile(r"high/|\w+/(?:blur|delete)\b")  # of a screener's opinions
 _T = TypeVar("_T")
 
 
@@ -244,9 +242,10 @@ class _Scan:
         """What makes a picture wait for a person, apart from what is read on it."""
         kinds = [self._rules.title(title) for _, title in self._shelf.windows(picture.path) if title]
         windows = {f"window: {kind}" for kind in kinds if kind is not None}
-        screener = {f"screener: {level}" for level in self._shelf.levels(picture.path) if _SERIOUS.match(level)}
         titles = [window.title for window in self._shelf.titles(picture.path)]
-        return sorted({*windows, *screener, *still_marked(self._shelf.flags_of(picture.path), titles)})
+        return sorted(
+            {*windows, *self._shelf.serious(picture.path), *still_marked(self._shelf.flags_of(picture.path), titles)}
+        )
 
     def _title_bars(self, ours: Sequence[Picture]) -> None:
         """The title bars of windows in whose title the rules find something; where none is known, a person looks."""

@@ -53,6 +53,15 @@ def test_all_pictures_wait_before_a_scan_and_none_after_it(folder: Path) -> None
         assert len(queue(shelf, everything=True)) == 6
 
 
+def test_what_a_screener_said_is_told_before_a_scan_too(folder: Path) -> None:
+    with sqlite3.connect(folder / "session.db") as db:
+        db.execute("UPDATE screenshots SET privacy_level = 'high/blur: financial' WHERE id = 1")
+        db.execute("UPDATE screenshots SET privacy_level = 'low/retain' WHERE id = 2")
+    with Shelf(folder) as shelf:
+        assert queue(shelf)[0].why == ("not looked at", "screener: high/blur: financial")
+        assert queue(shelf)[1].why == ("not looked at",)
+
+
 def test_a_decision_changes_nothing_until_the_review_is_closed(folder: Path) -> None:
     before = rows(folder, "*")
     files = sorted(folder.rglob("*.webp"))
