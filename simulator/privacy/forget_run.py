@@ -63,12 +63,17 @@ def _lock_of(run: Path) -> Path:
 
 def users_of(run: Path) -> set[str]:
     """Whose units a run holds; nobody's where it cannot be read."""
+    return {user for user, _ in sessions_of(run)} - {FORGOTTEN}
+
+
+def sessions_of(run: Path) -> set[tuple[str, str]]:
+    """(user, session) of a run's units; none where it cannot be read."""
     try:
         told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
         heads = [*(unit.header for unit in _units(run, told_of)), *told_of.get("resolved", {}).values()]
     except InputError:
         return set()
-    return {str(head["user"]) for head in heads if "user" in head} - {FORGOTTEN}
+    return {(str(head["user"]), str(head.get("session"))) for head in heads if "user" in head}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from simulator.privacy.items import Unreached
 
-__all__ = ["MOST_TEXTS", "Traces", "search"]
+__all__ = ["MOST_TEXTS", "Traces", "report_of", "search"]
 
 MOST_TEXTS = 500
 _SHORTEST = 12  # "Inbox" stands in many files that hold nothing of anybody
@@ -115,10 +115,15 @@ def _held(path: Path, data: bytes, traces: Traces) -> str | None:
         return f"it holds {n} of the forgotten texts"
     if traces.node.search(data) or (_DRAWN.match(data) and _is_drawn_of(data, traces)):
         return "a graph of the user's past (`proact memory export`): remove it"
-    for begins, what in _NAMING.items():
-        if begins.match(data) and traces.name_of_session is not None and traces.name_of_session.search(data):
-            return f"{what}, and it names a session of theirs: remove it"
-    return None
+    what = report_of(data, traces)
+    return None if what is None else f"{what}, and it names a session of theirs: remove it"
+
+
+def report_of(data: bytes, traces: Traces) -> str | None:
+    """What kind of file of proact's it is that calls sessions by their names, if it names one of these."""
+    if traces.name_of_session is None or not traces.name_of_session.search(data):
+        return None
+    return next((what for begins, what in _NAMING.items() if begins.match(data)), None)
 
 
 def _calls(cassette: bytes, names: Collection[str]) -> int:

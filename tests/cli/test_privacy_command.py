@@ -179,3 +179,32 @@ def test_a_queue_shows_what_was_found_on_a_picture_that_waits(tmp_path: Path) ->
     assert {(one["kind"], one["filled"], len(one["box"])) for one in line["found"]} == {("card", True, 4)}
     assert line["boxes"] == []
     assert "card (filled)" in (tmp_path / "queue.csv").read_text(encoding="utf-8")
+
+
+def _named(session: Path, name: str) -> Path:
+    with sqlite3.connect(session / "session.db") as db:
+        db.execute("UPDATE meta SET value = ? WHERE key = 'session'", (name,))
+    return session
+
+
+def test_runs_and_reports_that_a_scan_does_not_change_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    day, other = (_named(desk.record(tmp_path / "live" / name), name) for name in ("day", "night"))
+    played = ("--agent", "silent", "--memory", "none", "--clock", "modelled", "--latency", "fixed:0s")
+    for session, out in ((day, "live/run"), (day, "runs/later"), (other, "live/another")):
+        assert _call(["run", str(session), *played, "--out", out]) == Exit.DONE
+    assert _call(["report", "live/run", "--with-frames", "1"]) == Exit.DONE
+    capsys.readouterr()
+    call("scan", day, "--dry-run")
+    assert "not changed" not in capsys.readouterr().err
+    call("scan", day)
+    said = capsys.readouterr().err
+    assert "what agents said of it stays in live/run, runs/later;" in said
+    assert "may stand in live/run/report.html; `proact report` makes" in said
+    call("review", day, "--close", "--json")
+    told = next(one for one in records(capsys.readouterr().out) if one["event"] == "not_changed")
+    assert (told["runs"], told["reports"]) == (["live/run", "runs/later"], ["live/run/report.html"])
+    call("scan", _named(desk.record(tmp_path / "elsewhere" / "dawn"), "dawn"))
+    assert "not changed" not in capsys.readouterr().err
