@@ -28,7 +28,7 @@ from simulator.session.reader import Reader
 from simulator.session.scenario import plays
 from simulator.timing.clock import rest, wall_ns
 
-__all__ = ["SCENARIOS", "Window", "case_text", "n_snapshots", "readme_text", "take", "windows", "write"]
+__all__ = ["SCENARIOS", "Window", "case_text", "check_looks", "n_snapshots", "readme_text", "take", "windows", "write"]
 
 SCENARIOS = Path(__file__).resolve().parents[1]
 PROACT = (sys.executable, "-m", "simulator.cli")
@@ -51,7 +51,8 @@ def take(script: Script, module: str, out: Path = SCENARIOS) -> list[Path]:
     """Record a script and write its folder anew; the scenario files.
 
     Raises:
-        DeskError: the desk did not do what the script expects, or the recorder stopped early.
+        DeskError: the desk did not do what the script expects, the recorder stopped early or was too late; what was
+            there before is left as it was.
         InputError: what was made is no sound scenario.
     """
     folder = out / script.folder
@@ -64,6 +65,7 @@ def take(script: Script, module: str, out: Path = SCENARIOS) -> list[Path]:
             script.play(desk)
             rest(2 * SECOND)
         log = list(desk.log)
+        check_looks(fresh)
         _proact("dataset", "compact", str(fresh))
         unhide(fresh)  # this one is made to be committed
         folder.mkdir(parents=True, exist_ok=True)
@@ -112,6 +114,22 @@ def recorder(session: Path, env: Mapping[str, str], user: str) -> Iterator[None]
             child.wait()
     if child.returncode:
         raise DeskError(f"the recorder ended with {child.returncode}: {said.read_text(encoding='utf-8')[-500:]}")
+
+
+def check_looks(session: Path) -> None:
+    """Refuse a recording that a busy machine spoilt: truths are told by its snapshots.
+
+    Raises:
+        DeskError: a look was late by more than half of the time to the next one, or did not come at all.
+    """
+    with Reader(session) as reader:
+        late_ms = max(row[0] or 0 for row in reader.rows(("late_ms",)))
+        missed = sum(gap.end_ns - gap.start_ns for gap in reader.header.gaps) / SECOND
+        if late_ms * MS > reader.header.period_ns / 2 or missed:
+            raise DeskError(
+                f"looks came up to {late_ms:.0f} ms late and {missed:.0f} s were not recorded: the machine is too busy "
+                "for a take; let it do nothing else"
+            )
 
 
 def _wait_for_rows(session: Path, child: subprocess.Popen[bytes]) -> None:

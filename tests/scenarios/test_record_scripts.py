@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import pytest
 
 from scenarios.record.__main__ import NAMES, main, scripts
 from scenarios.record.desk import Desk
-from scenarios.record.hands import Hands
+from scenarios.record.hands import DeskError, Hands
 from scenarios.record.needs import Script
+from scenarios.record.take import check_looks
 from scenarios.record.web import PAGES, Web
+from simulator.session.store import Writer
 
 ALL = [pytest.param(script, id=script.folder) for name in NAMES for script in scripts(name)]
 
@@ -90,6 +93,23 @@ def test_every_page_of_a_script_is_there(script: Script, tmp_path: Path) -> None
         host, _, path = page.partition("/")
         assert host.endswith(".example")
         assert (PAGES / host / f"{path or 'index'}.html").is_file(), page
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "gap", "said"),
+    [(499.0, 0, None), (501.0, 0, "up to 501 ms late and 0 s were not"), (1.0, 2, "up to 1 ms late and 2 s were not")],
+)
+def test_a_take_with_late_or_missed_looks_is_refused(
+    tmp_path: Path, late_ms: float, gap: int, said: str | None
+) -> None:
+    with Writer(tmp_path / "s") as writer:
+        for n in range(3):
+            writer.add(tick=n, captured_ns=n * 10**9, app_name="xterm", window_title="t", late_ms=late_ms * (n == 1))
+        if gap:
+            writer.gap(3, 2 + gap, "overload")
+            writer.add(tick=3 + gap, captured_ns=(3 + gap) * 10**9, app_name="xterm", window_title="t", late_ms=None)
+    with pytest.raises(DeskError, match=said) if said else nullcontext():
+        check_looks(tmp_path / "s")
 
 
 def _get(web: Web, host: str, path: str) -> tuple[int, str]:
