@@ -62,6 +62,8 @@ def record_all(folder: Path, options: Options) -> int:
     """Record until somebody stops it; the exit code."""
     voice = Voice(as_json=options.json)
     _own(folder)
+    if options.screener is not None:
+        _screener(options.screener)  # before anybody is asked whether pictures may go there
     agree(voice, yes=options.yes, screener=options.screener)
     for_ns = None if options.for_ is None else _read("--for", options.for_, parse_duration)
     recorder = recorder_for(folder, options, voice)

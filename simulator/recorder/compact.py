@@ -63,11 +63,13 @@ def compact(folder: Path, progress: Callable[[int, int], None] = lambda done, to
         progress: called with pictures done and pictures to do.
 
     Raises:
-        UsageError: it is being recorded; it is no session; it cannot be written.
+        UsageError: another program has it open; it is no session; it cannot be written.
     """
     file = folder / FILE_NAME
     connect(file).close()
-    lock = FolderLock(folder / LOCK, f"{folder} is being recorded: stop that first")
+    lock = FolderLock(
+        folder / LOCK, f"{folder}: another program has this session open (a recorder, say); end it, or wait for it"
+    )
     try:
         with told(file):
             found = Compacted(repaired=_repaired(folder))

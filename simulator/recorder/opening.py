@@ -69,11 +69,13 @@ def begin(folder: Path, name: str, user: str | None, period_ns: int, clocks: Clo
         rules: what tells what is left out from what else might be (``Exclusions.digest``); kept until it is closed.
 
     Raises:
-        UsageError: another recorder writes it; it is closed; it was begun with another period, for another user, with
+        UsageError: another program has it open; it is closed; it was begun with another period, for another user, with
             other rules; it is none of ours; it is damaged, or cannot be written.
     """
     folder.mkdir(PRIVATE, parents=True, exist_ok=True)
-    lock = FolderLock(folder / LOCK, f"another proact is recording into {folder}")
+    lock = FolderLock(
+        folder / LOCK, f"{folder}: another program has this session open (a recorder, say); end it, or wait for it"
+    )
     try:
         with _readable(folder / FILE_NAME):
             _check(folder / FILE_NAME, user, period_ns, rules)

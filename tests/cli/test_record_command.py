@@ -327,6 +327,15 @@ def test_one_of_a_kind_is_not_told_as_many(
     assert doctest.testmod(speak).failed == 0
 
 
+def test_nobody_is_asked_about_a_screener_that_is_refused(
+    desk: FakeWindows, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _call(["record", str(tmp_path / "s"), "--yes", "--screener", "http://models.example/v1,m"]) == Exit.USAGE
+    err = capsys.readouterr().err
+    assert "over a network in the clear" in err
+    assert "will be sent" not in err
+
+
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_each_signal_that_asks_for_an_end_ends_a_recording_once(name: str) -> None:
     import signal

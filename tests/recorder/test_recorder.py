@@ -208,7 +208,7 @@ async def test_two_recorders_do_not_write_one_session(tmp_path: Path) -> None:
     def at(tick: int, recorder: Any) -> None:
         from simulator.recorder.opening import begin
 
-        with pytest.raises(UsageError, match="another proact is recording into") as error:
+        with pytest.raises(UsageError, match="another program has this session open") as error:
             begin(recorder.folder, "s", "u", SECOND, FakeClock().clocks())
         said.append(error)
 

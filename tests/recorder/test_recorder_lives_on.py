@@ -341,7 +341,7 @@ async def test_compacting_keeps_away_from_a_session_that_is_being_recorded(tmp_p
     said: list[str] = []
 
     def at(tick: int, recorder: Any) -> None:
-        with pytest.raises(UsageError, match="is being recorded") as error:
+        with pytest.raises(UsageError, match="another program has this session open") as error:
             compact(tmp_path / "s")
         said.append(str(error.value))
 
