@@ -47,7 +47,7 @@ recording has a module in `record/`, in which script and needs stand side by sid
 a need (`desk.opens`) and which action ends it (`desk.closes`). A window opens with the first snapshot that shows the
 need and closes at that action; `actions.jsonl` has everything that was done, on the session's clock. The same script
 takes the same course with the same pauses; instants differ by what the machine needs for it, so another take has other
-pictures and slightly other windows. A take with a look that came over half a second late, or not at all, is refused, and
+pictures and slightly other windows. A take with a look that came half a second late, or not at all, is refused, and
 what was there before stays: let the machine do nothing else meanwhile.
 
 Windows are defended, one by one, in the README.md of each recording. Whoever sees one otherwise changes the script, and
