@@ -56,6 +56,9 @@ _KNOWN = frozenset(
 )
 
 
+_OF_RELEASES = ("DATASHEET.md", "LICENSE.txt", "events.csv")  # what ``dataset release`` puts beside the database
+
+
 def plan_session(head: Head, span: Span) -> Item | Unreached | None:
     """What of a session goes; None for nothing.
 
@@ -119,7 +122,8 @@ def _remove(head: Head) -> list[Unreached]:
     outside = _outside(file)
     remove_tree(folder / "screenshots")
     for path in sorted(folder.iterdir()):
-        if path != file and (path.name in OURS or path.name.endswith(".part")):
+        beside = head.tier is not None and path.name in _OF_RELEASES
+        if path != file and (path.name in OURS or path.name.endswith(".part") or beside):
             remove_tree(path)
     remove(file)
     unhide(folder)

@@ -109,7 +109,7 @@ def _held(path: Path, data: bytes, traces: Traces) -> str | None:
     """What of it a file holds for sure, in words."""
     if data.startswith(_CASSETTE) and (n := _calls(data, traces.names)):
         how = f"call again with --also {shlex.quote(str(path))}, and all of it goes"
-        return f"a cassette with {n} calls of the sessions that go: {how}"
+        return f"a cassette with {n} call{'' if n == 1 else 's'} of the sessions that go: {how}"
     n = sum(any(form in data for form in forms) for forms in traces.needles)
     if n:
         return f"it holds {n} of the forgotten texts"
