@@ -41,24 +41,29 @@ class Node:
     told: tuple[int, MemoryItem] | None = None  # what was last said of it, and after how many moments
 
     def add(self, ns: int, helped: bool, intention: str | None, asked: Asked | None) -> None:
-        """Count a moment whose label is known from ``ns`` on."""
-        self.seen.add(ns)
-        self.n += 1
-        if ns > self.newest_ns:
+        """Count a moment whose label is known from ``ns`` on.
+
+        Nearly every moment is newer than all that were counted, and then each of its tallies grows at its end.
+        """
+        newest = ns > self.newest_ns
+        if newest:
             self.newest_ns = ns
+        grow = Tally.append if newest else Tally.add
+        grow(self.seen, ns)
+        self.n += 1
         if not helped:
             return
-        self.helped.add(ns)
+        grow(self.helped, ns)
         self.n_helped += 1
         if intention is not None:
             self.n_for[intention] = self.n_for.get(intention, 0) + 1
             tally = self.needs.get(intention)
             if tally is None:
                 tally = self.needs[intention] = Tally()
-            tally.add(ns)
+            grow(tally, ns)
         if asked is not None:
             told = self.questions.setdefault(intention, [])
-            if not told or told[-1] <= asked:
+            if newest:
                 told.append(asked)
             else:  # of one instant by their words, so that the order of telling does not matter
                 insort(told, asked)

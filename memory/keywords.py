@@ -12,7 +12,7 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Self
 
 from simulator.core.titles import INVISIBLE, clean
@@ -203,12 +203,14 @@ class WordCounts:
 
     def add(self, title: str, ns: int) -> None:
         """Count a title, known from ``ns`` on; a word twice in it counts once."""
-        self.titles.add(ns)
+        titles, holding = self.titles, self.holding
+        grow = Tally.append if not titles or ns >= titles[-1] else Tally.add  # no word is newer than the newest title
+        grow(titles, ns)
         for word, _ in _counted(title):
-            tally = self.holding.get(word)
+            tally = holding.get(word)
             if tally is None:
-                tally = self.holding[word] = Tally()
-            tally.add(ns)
+                tally = holding[word] = Tally()
+            grow(tally, ns)
 
     def top(self, title: str, now_ns: int, n: int = 5) -> tuple[str, ...]:
         """The n words of the title with the highest tf-idf as of ``now_ns``; ties go to the earlier word."""
@@ -217,11 +219,12 @@ class WordCounts:
 
     def weights(self, title: str, now_ns: int) -> dict[str, int]:
         """The tf-idf of the title's words as of ``now_ns``, in 1/65536ths, in order of first occurrence."""
-        total, holding = self.titles.upto(now_ns) + 1, self.holding
+        n, holding = self.titles.upto(now_ns), self.holding
+        total, upto = n + 1, len if n == len(self.titles) else partial(Tally.upto, now_ns=now_ns)
         found: dict[str, int] = {}
         for word, times in _counted(title):
             tally = holding.get(word)
-            found[word] = times * _log2(total, 1 if tally is None else tally.upto(now_ns) + 1)
+            found[word] = times * _log2(total, 1 if tally is None else upto(tally) + 1)
         return found
 
 
