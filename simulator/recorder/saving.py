@@ -1,9 +1,10 @@
 """Keeping what was seen: a thread that encodes pictures and writes rows, in order, behind a bounded queue.
 
 Encoding takes 0.2 s at 1080p and 2 s on a busy machine, so the looks must not wait for it. At most ``DEPTH`` pictures
-wait (kill -9 loses them, the rows that wait behind them, and nothing that ``counts`` tells); when more than half of them do, encoding turns to quicker methods, and where
-none fits any more, the recorder makes a gap of the tick. A disk that is full, or fails, costs ticks and never the
-recording: what could not be written becomes a gap, and the gap is written as soon as there is room.
+wait (kill -9 loses them, the rows that wait behind them, and nothing that ``counts`` tells); when more than half of
+them do, encoding turns to quicker methods, and where none fits any more, the recorder makes a gap of the tick. A disk
+that is full, or fails, costs ticks and never the recording: what could not be written becomes a gap, and the gap is
+written as soon as there is room.
 """
 
 from __future__ import annotations
