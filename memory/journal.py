@@ -234,6 +234,8 @@ class Journal:
             return 0
         number, span = self.numbers[user], (start_ns - self.shift_ns, end_ns - self.shift_ns)
         touched = "user = ? AND start_ns < ? AND end_ns > ?"
+        for made in (VECTORS, COUNTS):  # first: they hold words of it too, and after a kill the next call finds no rows
+            shutil.rmtree(self.path.parent / made, ignore_errors=True)
         with self._write():
             args = (number, span[1], span[0])
             self._db.execute(
@@ -247,9 +249,7 @@ class Journal:
                 del self.numbers[user]
             if n:
                 self._change(self._next("forgot", user, *span, n), number, "forgot", n)
-        if n:  # what was deleted also stands in what was made of it, and in the write-ahead log
-            for made in (VECTORS, COUNTS):
-                shutil.rmtree(self.path.parent / made, ignore_errors=True)
+        if n:  # what was deleted also stands in the write-ahead log
             self._write_anew()
         return n
 

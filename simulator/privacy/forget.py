@@ -23,7 +23,7 @@ from simulator.privacy.forget_release import releases
 from simulator.privacy.forget_run import is_others, is_run, plan_run, users_of
 from simulator.privacy.forget_scenario import SUFFIXES, Scene, plan_scene, profile_items, read_scene
 from simulator.privacy.forget_session import WRECK, Head, is_broken, is_wreck, last_ns, plan_session, read_head
-from simulator.privacy.forget_store import STORE, plan_store
+from simulator.privacy.forget_store import MADE_OF_STORE, STORE, plan_store
 from simulator.privacy.forget_sweep import MADE_AGAIN, SWEEP, plan_sweep
 from simulator.privacy.forget_tables import ACCOUNT, PAST, is_table, plan_account, plan_memory, plan_table
 from simulator.privacy.forget_uses import IN_USE, Uses, uses_of
@@ -113,8 +113,9 @@ class Plan:
     def foreseen(self) -> list[Unreached]:
         """What ``carry_out`` will leave, as far as that can be told before: nothing is changed."""
         told = {one.path for one in self.unreached}
-        made_again = {item.path / name for item in self.items for name in MADE_AGAIN}
-        return self.unreached + [one for one in self._copies() if one.path not in told | made_again]
+        told |= {item.path / name for item in self.items for name in MADE_AGAIN}
+        stores = [item.path.parent / name for item in self.items if item.kind == "memory" for name in MADE_OF_STORE]
+        return self.unreached + [one for one in self._copies() if one.path not in told and not inside(one.path, stores)]
 
     def _copies(self) -> list[Unreached]:
         """Files that hold something of what goes and are no part of it."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memory.journal import NAME, Journal
+from memory.journal import COUNTS, NAME, VECTORS, Journal
 from simulator.privacy.items import Item, Unreached
 from simulator.privacy.span import Span
 
-__all__ = ["STORE", "plan_store"]
+__all__ = ["MADE_OF_STORE", "STORE", "plan_store"]
 
 STORE = NAME
+MADE_OF_STORE = (VECTORS, COUNTS)
+"""Folders beside it, which go with what was forgotten: they are made anew."""
 _EVER = 2**62
 
 

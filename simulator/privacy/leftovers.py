@@ -24,6 +24,7 @@ _PASSED_OVER = frozenset({".webp", ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".ti
 _PACKED = frozenset({".parquet", ".zip", ".gz", ".tgz", ".xz", ".bz2", ".zst", ".7z"})
 _NOBODY = "user"  # the name of whoever was given none: a word of every second file
 _CASSETTE = b'{"kind":"cassette"'
+_PERSONAS = re.compile(rb'\{"key": "[0-9a-f]{64}", "text": ')  # as ``memory.persona_writer`` keeps them
 _NAMING = {  # how files of proact's begin that call sessions by their names
     re.compile(rb"<!doctype html>.{0,2000}? - proact report</title>", re.DOTALL): "a report of proact's",
     re.compile(rb"session,event,at_s,"): "questions of `proact dataset audit`",
@@ -110,6 +111,9 @@ def _held(path: Path, data: bytes, traces: Traces) -> str | None:
     if data.startswith(_CASSETTE) and (n := _calls(data, traces.names)):
         how = f"call again with --also {shlex.quote(str(path))}, and all of it goes"
         return f"a cassette with {n} call{'' if n == 1 else 's'} of the sessions that go: {how}"
+    if _PERSONAS.match(data):
+        how = f"--also {shlex.quote(str(path))} removes all of them"
+        return f"personas that a model wrote, and that do not say of whom: {how}; they are written again when needed"
     n = sum(any(form in data for form in forms) for forms in traces.needles)
     if n:
         return f"it holds {n} of the forgotten texts"

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from memory.persona_writer import Material, PersonaWriter
 from simulator.cli import _call
 from simulator.privacy.forget import plan
 from simulator.privacy.leftovers import Traces, search
 from simulator.privacy.span import Span
+from tests.answering import Answering
 from tests.privacy.study import WORD, Home, make, record
 
 AGENT = """
@@ -150,6 +152,16 @@ def test_a_cassette_of_others_is_none_of_theirs(tmp_path: Path) -> None:
     assert search([file], Traces("sam", {"monday"}, set())) == []
     file.write_bytes(b'{"kind":"cassette","schema":1}\n[]\nno json\n{"scope":7}\n')
     assert search([file], Traces("sam", {"monday"}, set())) == []
+
+
+async def test_personas_that_a_model_wrote_are_told_whoever_they_are_of(tmp_path: Path) -> None:
+    """In a model's words nothing tells whose past it was, and they are about nothing else."""
+    kept = tmp_path / "personas.jsonl"
+    writer = PersonaWriter(Answering("The user keeps a shop and asks often how things are done. " * 5), "m", kept=kept)
+    assert await writer.write([Material(True, "Moments", "In all", (f"{WORD} title",))]) != [None]
+    (found,) = search([kept], Traces("sam", {"monday"}, set()))
+    assert "personas that a model wrote" in found.why
+    assert not found.only_maybe
 
 
 def test_a_run_in_the_sessions_folder_is_forgotten_as_runs_are(home: Home, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from memory.journal import Journal
 from simulator.core.types import SECOND, Event, Label
 from simulator.privacy.forget import plan
@@ -49,6 +51,30 @@ def test_a_stretch_goes_where_the_store_knows_the_calendar_else_all(tmp_path: Pa
         plan("ada", [folder], span).carry_out()
         assert {event_id for user, event_id in held(folder) if user == "ada"} == stays
         assert len(held(folder)) == 4 + len(stays)
+
+
+def test_what_is_made_of_a_store_goes_before_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a kill the rows still say that there is something to forget: nothing else would have it removed."""
+    folder = stored(tmp_path / "store")
+    (folder / "vectors" / "words.bin").write_bytes(b"TITLEada1")
+    assert plan("ada", [tmp_path]).foreseen() == []
+
+    class Kill(BaseException):
+        pass
+
+    def kill(*_: object, **__: object) -> None:
+        raise Kill
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "_write_anew", kill)
+        with pytest.raises(Kill):
+            plan("ada", [tmp_path]).carry_out()
+    assert not (folder / "vectors").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr("memory.journal.shutil.rmtree", kill)
+        with pytest.raises(Kill):
+            plan("bob", [tmp_path]).carry_out()
+    assert len(held(folder)) == 4
 
 
 def test_a_store_that_is_being_written_is_left_and_told(tmp_path: Path) -> None:
