@@ -25,7 +25,7 @@ from simulator.privacy.forget_scenario import SUFFIXES, Scene, plan_scene, profi
 from simulator.privacy.forget_session import WRECK, Head, is_broken, is_wreck, last_ns, plan_session, read_head
 from simulator.privacy.forget_store import MADE_OF_STORE, STORE, plan_store
 from simulator.privacy.forget_sweep import MADE_AGAIN, SWEEP, plan_sweep
-from simulator.privacy.forget_tables import ACCOUNT, PAST, is_table, plan_account, plan_memory, plan_table
+from simulator.privacy.forget_tables import ACCOUNT, PAST, SPLIT, is_table, plan_account, plan_memory, plan_table
 from simulator.privacy.forget_uses import IN_USE, Uses, uses_of
 from simulator.privacy.items import Item, Place, Unreached
 from simulator.privacy.leftovers import Traces, search
@@ -359,7 +359,7 @@ def _look_at(path: Path, found: _Found) -> None:
         found.memories.append(path)
     elif path.name == STORE:
         found.stores.append(path)
-    elif path.name == ACCOUNT:
+    elif path.name in (ACCOUNT, SPLIT):
         found.accounts.append(path)
     elif suffix in (".jsonl", ".csv") and is_table(path):
         found.tables.append(path)

@@ -24,9 +24,9 @@ from simulator.privacy.items import Item, Place, Unreached
 from simulator.privacy.span import Span
 from simulator.session.history import COLUMNS
 
-__all__ = ["ACCOUNT", "PAST", "is_table", "plan_account", "plan_memory", "plan_table"]
+__all__ = ["ACCOUNT", "PAST", "SPLIT", "is_table", "plan_account", "plan_memory", "plan_table"]
 
-PAST, ACCOUNT = "past.jsonl", "import.json"
+PAST, ACCOUNT, SPLIT = "past.jsonl", "import.json", "split.json"
 _TEXTS = ("title", "summary", "query")
 _Line = tuple[bytes, Mapping[str, Any] | None]  # its bytes and its row; {}: a head or a blank, None: not readable
 
@@ -106,31 +106,46 @@ def plan_memory(path: Path, user: str) -> Item | None:
 
 
 def plan_account(path: Path, user: str, span: Span) -> Item | None:
-    """The account of an import: its lines on the user, or with a span their examples.
+    """The account of an import: its lines on the user, or with a span their examples. Or that of a split, which is of
+    one user, and of no time.
 
     Raises:
         InputError: the file cannot be read.
     """
     with told(path):
-        lines = json.loads(path.read_bytes())
-    if not isinstance(lines, list) or not all(isinstance(line, dict) and "outcome" in line for line in lines):
+        said = json.loads(path.read_bytes())
+    if path.name == SPLIT:
+        whole = span.everything and isinstance(said, dict) and said.get("user") == user and "cuts_utc_ns" in said
+        return Item("account", path, "the whole file", lambda: _put(path, None)) if whole else None
+    if (lines := _account_of(said)) is None:
         return None
     mine = [line for line in lines if line.get("user") == user]
+
+    def written(left: list[dict[str, Any]]) -> bytes:
+        return _json({**said, "account": left} if isinstance(said, dict) else left)
+
     if span.everything:
         kept = [line for line in lines if line not in mine]
-        content = None if all(line.get("user") in (user, "", None) for line in kept) else _json(kept)
+        content = None if all(line.get("user") in (user, "", None) for line in kept) else written(kept)
         return Item("account", path, f"{len(mine)} lines", lambda: _put(path, content)) if mine else None
     if not any(line.get("examples") for line in mine):
         return None
-    content = _json([{**line, "examples": []} if line in mine else line for line in lines])
+    content = written([{**line, "examples": []} if line in mine else line for line in lines])
     return Item("account", path, "its examples", lambda: _put(path, content))
+
+
+def _account_of(said: Any) -> list[dict[str, Any]] | None:
+    """The lines of an import's account, which earlier versions wrote bare; None if it is none, or was never ended."""
+    lines = said.get("account") if isinstance(said, dict) else said
+    is_one = isinstance(lines, list) and all(isinstance(line, dict) and "outcome" in line for line in lines)
+    return lines if is_one else None
 
 
 def _imported(path: Path) -> list[Place]:
     """Whose a history is that an import put beside its account."""
     try:
         with told(path):
-            lines = json.loads((path.parent / ACCOUNT).read_bytes())
+            lines = _account_of(json.loads((path.parent / ACCOUNT).read_bytes())) or []
             return [Place(user) for user in sorted({line["user"] for line in lines if line["user"]})]
     except (InputError, LookupError):
         return []

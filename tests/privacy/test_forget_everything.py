@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from scorers.feedback import Feedback, add, read
 from simulator.cli import _call
@@ -427,3 +428,34 @@ def test_who_may_read_a_file_stays_as_it_was(home: Home, capsys: pytest.CaptureF
     table.chmod(0o640)
     _forget(home, capsys)
     assert table.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("words", [(), ("--from", "2026-10-26T07:33:29Z")])
+def test_the_account_of_an_import_is_forgotten_as_imports_write_it(
+    home: Home, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shots = home.root / "shots"
+    shots.mkdir()
+    for n in range(2):
+        Image.new("RGB", (8, 8), (n, 0, 0)).save(shots / f"2026-10-26_10-0{n}-00.png")
+    there = ["--format", "folder", "--timezone", "UTC"]
+    assert _call(["dataset", "import", str(shots), str(home.root / "new"), *there, "--user", "sam"]) in (0, 1)
+    shutil.rmtree(shots)
+    (file,) = (home.root / "new").rglob("import.json")
+    told = json.loads(file.read_text())
+    told["account"][0]["examples"] = [f"{WORD}.png"]
+    file.write_text(json.dumps(told))
+    _forget(home, capsys, *words)
+    assert not any(name.startswith("new/") for name in home.files_with(f"{WORD}.png"))
+    assert file.exists() == bool(words)
+    if words:
+        assert json.loads(file.read_text())["source"] == told["source"]
+
+
+def test_the_account_of_a_split_goes_with_its_user(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    for user in ("sam", "kim"):
+        (home.root / "parts" / user).mkdir(parents=True)
+        told = {"source": "0", "user": user, "cuts_utc_ns": [1], "scenarios": []}
+        (home.root / "parts" / user / "split.json").write_text(json.dumps(told))
+    assert _forget(home, capsys)[0] == 0
+    assert [path.name for path in (home.root / "parts").iterdir()] == ["kim"]
