@@ -1,6 +1,7 @@
 """A memory in plain, synchronous Python: for each application how often help was needed, and what was asked last."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from memory.base import estimate_tokens, one_line
@@ -19,7 +20,8 @@ class LastQuestion:
         """An event alone says nothing here."""
 
     def feedback(self, event: Event, label: Label) -> None:
-        """Keep the label; a corrected one replaces the first."""
+        """Keep the label, known when its event has closed; a corrected one replaces the first."""
+        label = replace(label, available_ns=max(event.end_ns, label.available_ns))
         self._known.setdefault((event.user, event.app), {})[event.id] = label
 
     def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:

@@ -15,7 +15,7 @@ def called(call: str, body: dict) -> dict:
         past[body["event"]["id"]] = (body["event"], body["label"])
     elif call == "recall":
         q, k, budget = body["query"], body["k"], body["token_budget"]
-        known = [p for p in past.values() if p[0]["user"] == q["user"] and p[1]["available_ns"] <= q["now_ns"]]
+        known = [p for p in past.values() if p[0]["user"] == q["user"] and known_ns(*p) <= q["now_ns"]]
         items = [item(*pair) for pair in reversed(known)][: k if budget is None else min(k, budget // 100)]
         return {"items": items}
     elif call == "forget":
@@ -28,11 +28,16 @@ def called(call: str, body: dict) -> dict:
     return {}
 
 
+def known_ns(event: dict, label: dict) -> int:
+    """When all of it was known: a label can be available before its event has closed."""
+    return max(event["end_ns"], label["available_ns"])
+
+
 def item(event: dict, label: dict) -> dict:
     """A past event as an item: one line, whatever its title holds."""
     words = f"{event['app']}, {event['title']}: " + (f"asked {label['query']}" if label["help"] else "no help needed")
     text = " ".join("".join(c if c.isprintable() else " " for c in words).split())[:300]
-    known = {"latest_source_ns": label["available_ns"], "help": float(label["help"])}
+    known = {"latest_source_ns": known_ns(event, label), "help": float(label["help"])}
     need = {"intention": label["intention"], "query": label["query"]}
     return {"text": text, "score": 1.0, "tokens": 100, "source_event_ids": [event["id"]], **known, **need}
 

@@ -11,6 +11,10 @@ __all__ = ["CHECKS"]
 
 _FIGURES = ("text", "score", "help", "intention", "query", "source_event_ids", "latest_source_ns")
 _NEWEST_ONLY = "it declares that it can only be asked about the newest moment"
+_TOO_SOON = (
+    "asked a second before an event closed, it tells the label of that event: one that is available sooner counts as "
+    "known from the event's end on"
+)
 
 
 def nothing_of_another_user_is_recalled(s: Subject) -> None:
@@ -86,7 +90,9 @@ def _without_label(item: MemoryItem) -> None:
 
 
 def a_label_is_unknown_before_it_became_available(s: Subject) -> None:
-    """The moment's own label: written by now, and asked about as of before."""
+    """The moment's own label: written by now, and asked about as of before, also where it is available before its
+    event has closed: a run tells it then, and an answer as of in between must not have changed since.
+    """
     if s.capability("as_of") != "native":
         raise NotAsked(_NEWEST_ONLY)
     pairs = past()
@@ -96,6 +102,10 @@ def a_label_is_unknown_before_it_became_available(s: Subject) -> None:
     for item in s.ask_all(memory, [pairs[-1], *pairs], event.end_ns + 59 * SECOND):
         ensure("CANARYLABEL" not in said(item), "asked a second before a label became available, it tells the label")
         ensure(item.intention != late.intention, "a second before a label became available, it tells the intention")
+    sooner = replace(late, available_ns=event.end_ns - 10 * SECOND)  # a run tells it when the event has closed
+    memory = s.filled([*pairs[:-1], (event, sooner)])
+    for item in s.ask_all(memory, [pairs[-1], *pairs], event.end_ns - SECOND):
+        ensure("CANARYLABEL" not in said(item) and item.intention != late.intention, _TOO_SOON)
 
 
 def no_item_has_a_source_later_than_the_moment_of_asking(s: Subject) -> None:

@@ -29,6 +29,7 @@ class Sound:
         self.past.setdefault(event.user, {}).setdefault(event.id, (event, None))
 
     def feedback(self, event: Event, label: Label) -> None:
+        label = replace(label, available_ns=max(event.end_ns, label.available_ns))
         self.past.setdefault(event.user, {})[event.id] = (event, label)
 
     def known(self, query: Query) -> list[tuple[Event, Label]]:
@@ -60,6 +61,13 @@ class Sound:
 class LeaksTheFuture(Sound):
     def known(self, query: Query) -> list[tuple[Event, Label]]:
         return [(e, lb) for e, lb in self.past.get(query.user, {}).values() if lb is not None]
+
+
+class TellsTheLabelOfAnOpenEvent(Sound):
+    """A label that is available before its event has closed, as of in between: a run tells of it afterwards."""
+
+    def feedback(self, event: Event, label: Label) -> None:
+        self.past.setdefault(event.user, {})[event.id] = (event, label)
 
 
 class LeaksTheFutureWithAClockOfItsOwn(LeaksTheFuture):
@@ -289,6 +297,7 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
     (GivesWhatIsNoItem, "no item has a source", "recall gives a list with a dict, not a MemoryItem"),
     (GivesADictAtOnce, "every call comes back", "recall gives a dict, not a list of MemoryItem"),
     (LeaksItsOwnLabel, "a label is unknown before", "a second before a label became available"),
+    (TellsTheLabelOfAnOpenEvent, "a label is unknown before", "a second before an event closed"),
     (SharedByAll, "an empty memory", "shared between instances"),
     (GivesAnotherAnswerEachTime, "asking changes nothing", "has two answers"),
     (Raises, "odd windows", "raised AttributeError at test_conformance_catches.py"),
