@@ -29,8 +29,8 @@ from simulator.session.truth import LEAST_WINDOW_NS
 __all__ = ["HEAD", "RULE", "Need", "Written", "accepted", "met", "needs", "write_truth"]
 
 RULE = (
-    "offers that a person called useful, from the snapshot on which they were made until they said so, 2 s at least; "
-    "needs that nobody offered help for are not in it"
+    "offers that a person called useful, from the snapshot on which they were made until they said so, 2 s at least "
+    "(less only at the session's end: not scored then); needs that nobody offered help for are not in it"
 )
 HEAD = "# Written by `proact dataset accepted`: offers that were called useful. Other needs are not known."
 """The line of a scenario file from which on it is not as the run knew it."""
@@ -44,6 +44,11 @@ class Need:
     closes_ns: int
     intention: str
     n: int = 1
+
+    @property
+    def short(self) -> bool:
+        """Whether it came too close to the session's end for anybody to be served: counted, not scored."""
+        return self.closes_ns - self.opens_ns < LEAST_WINDOW_NS
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,11 @@ class Written:
     n_undated: int
     needs: Sequence[Need]
 
+    @property
+    def n_short(self) -> int:
+        """Needs that are counted and not scored, see ``Need.short``."""
+        return sum(need.short for need in self.needs)
+
 
 def accepted(offers: Sequence[LoggedOffer], said: Sequence[Feedback]) -> list[tuple[LoggedOffer, Feedback]]:
     """Offers of which the last that each person said is that they were useful, with the first such verdict."""
@@ -77,13 +87,17 @@ def accepted(offers: Sequence[LoggedOffer], said: Sequence[Feedback]) -> list[tu
 
 
 def needs(taken: Iterable[tuple[LoggedOffer, Feedback]], end_ns: int) -> list[Need]:
-    """Windows of needs; those of one intention that touch are one."""
+    """Windows of needs; those of one intention that touch are one.
+
+    Each opens with the snapshot on which help was offered: a need that opened before it would have answers to it count
+    as later than they were. So one that opens less than 2 s before the session's end is as short as that leaves it.
+    """
     made: list[Need] = []
     for offer, verdict in taken:
         said_ns = offer.actionable_ns if verdict.t_s is None else round(verdict.t_s * SECOND)
-        opens = min(offer.captured_ns, end_ns - LEAST_WINDOW_NS)
+        opens = offer.captured_ns
         closes = min(max(said_ns, offer.actionable_ns, opens + LEAST_WINDOW_NS), end_ns)
-        made.append(Need(max(0, opens), closes, offer.intention))
+        made.append(Need(opens, closes, offer.intention))
     joined: list[Need] = []
     for need in sorted(made, key=lambda one: (key(one.intention), one.opens_ns, one.closes_ns)):
         before = joined[-1] if joined else None

@@ -57,8 +57,9 @@ def test_a_need_lasts_from_what_was_seen_until_it_was_called_useful_and_two_seco
         Need(10 * SECOND, 16 * SECOND, "Debug", 2),
         Need(14 * SECOND, 16 * SECOND, "Writing"),
         Need(30 * SECOND, 32 * SECOND, "debug"),
-        Need(58 * SECOND, 60 * SECOND, "Debug"),
+        Need(59 * SECOND, 60 * SECOND, "Debug"),  # never before what was seen: too short to be scored
     ]
+    assert [need.short for need in needs(taken, END)] == [False, False, False, True]
 
 
 @given(
@@ -74,7 +75,8 @@ def test_needs_never_overlap_within_an_intention_and_hold_every_accepted_offer(r
     assert sum(need.n for need in found) == len(taken)
     for need in found:
         assert 0 <= need.opens_ns < need.closes_ns <= END
-        assert need.closes_ns - need.opens_ns >= LEAST_WINDOW_NS
+        assert need.opens_ns in [one.captured_ns for one, _ in taken if one.intention == need.intention]
+        assert need.short == (need.opens_ns > END - LEAST_WINDOW_NS)
     for one, _ in taken:
         assert any(n.intention == one.intention and n.opens_ns <= one.captured_ns <= n.closes_ns for n in found)
     for name in "ab":
@@ -141,6 +143,22 @@ def test_a_need_opens_to_the_nanosecond_with_the_snapshot_on_which_help_was_offe
     write_truth(demo)
     (play,) = plays([demo])
     assert [(n.opens_ns, n.closes_ns) for n in play.truth.opportunities] == [(opens, closes)]
+
+
+def test_an_offer_of_the_last_two_seconds_is_a_need_that_is_counted_and_not_scored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    demo = tmp_path / "demo"
+    live(demo, "a" * 5 + "bbb", agent=Debugs)
+    feedback.add(
+        demo / "run/units/demo" / feedback.FILE, Feedback(5, "accepted", "user", None, "Error Correction", 2.0)
+    )
+    assert _call(["dataset", "accepted", str(demo)]) == Exit.DONE
+    assert "1 of them opens less than 2 s before the session's end: counted, and not scored" in capsys.readouterr().out
+    (play,) = plays([demo])
+    (need,) = play.truth.opportunities
+    assert (need.opens_ns, need.closes_ns, need.unservable) == (5 * PERIOD, play.truth.end_ns, "under 2 s")
+    assert score_folder(demo / "run", truth=demo, save=False)["counts"]["unservable"] == 1
 
 
 def test_what_is_no_live_run_is_refused(tmp_path: Path) -> None:
