@@ -55,13 +55,15 @@ def explain(
         voice.tell(f"{key}: nothing is known of what was needed, so nothing was classified")
     tell_lost(voice, opened.lost)
     counts: Counter[str] = Counter()
+    rules = {u.key: u.truth.rule for u in opened.units}
     for key, told in found:
         counts.update(f"{t.what} {t.verdict}" for t in told)
         for item in told:
             voice.record(item.what, unit=key, **item.record())
         if not json:
-            _say(voice, key, told)
-    voice.record("done", run=str(run), n=dict(counts), without_truth=untold, lost=list(opened.lost))
+            _say(voice, key, rules[key], told)
+    voice.record("done", run=str(run), n=dict(counts), rules={key: rules[key] for key, _ in found},
+                 without_truth=untold, lost=list(opened.lost))  # fmt: skip
     return Exit.DONE
 
 
@@ -114,11 +116,12 @@ def _absent(opened: Opened, unit: str | None, offer: int | None, need: str | Non
     return f"there is no need {quote(need)}; {nearest(str(need), {n.id for u in units for n in u.truth.opportunities})}"
 
 
-def _say(voice: Voice, key: str, told: Sequence[Told]) -> None:
+def _say(voice: Voice, key: str, rule: str, told: Sequence[Told]) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
     voice.say(Text(plain(key).plain, "bold"))
+    voice.say(plain(f"truth: {' '.join(rule.split())}"))
     for item in told:
         head = plain(f"{item.what} {item.id}: {item.title}: ")
         voice.say(Text.assemble(head, (item.verdict, "bold")))

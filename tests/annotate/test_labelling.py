@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -11,14 +12,15 @@ from hypothesis import strategies as st
 
 from simulator.annotate.labelling import Labels
 from simulator.annotate.marks import Mark, case_of, problems, scenario_text, standing
-from simulator.core.errors import InputError, UsageError
+from simulator.cli import _call
+from simulator.core.errors import Exit, InputError, UsageError
 from simulator.core.lock import FolderLock
 from simulator.core.types import SECOND
 from simulator.session.scenario import plays
 from simulator.session.scenario_file import parse
 from simulator.session.schema import LOCK
 from simulator.session.store import Writer
-from tests.replays import NEEDS, record
+from tests.replays import NEEDS, SAID, play, record
 
 S = SECOND
 
@@ -116,6 +118,20 @@ def test_closed_windows_are_the_truth_of_a_run_and_nothing_is_left_to_undo(day: 
                 change()
     with sqlite3.connect(day / "session.db") as db:
         assert db.execute("SELECT verdict, state, note FROM labels").fetchall() == [("need", "closed", "sure")]
+
+
+def test_who_marked_the_truth_stands_above_what_is_explained_by_it(
+    day: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Labels(case_of(day), "ann") as labels:
+        labels.add(Mark(10 * S, 20 * S, "Translation"))
+        labels.close()
+    run = play(day.parent, day.parent.parent / "run", SAID)
+    assert _call(["explain", str(run)]) == Exit.DONE
+    assert "truth: recorded: marked by ann on the recording\n" in capsys.readouterr().out
+    assert _call(["explain", str(run), "--json"]) == Exit.DONE
+    (rule,) = json.loads(capsys.readouterr().out.splitlines()[-1])["rules"].values()
+    assert rule == "recorded: marked by ann on the recording"
 
 
 def test_two_labellers_have_windows_of_their_own(day: Path) -> None:
