@@ -18,13 +18,15 @@ from simulator.runs.folder import TWIN, read_run, write_json
 from simulator.runs.stored import UNFIT
 from simulator.runs.unit import LOG, TRUTH, file_digest
 
-__all__ = ["FILE", "keep", "made_of", "own_scores", "read_scores"]
+__all__ = ["FILE", "SOURCES", "keep", "made_of", "own_scores", "read_scores"]
 
 FILE = "scores.json"
 SCHEMA = 1
 _DIGEST = "digest"
 _SOURCES = {"log": LOG, "truth": TRUTH, "twin": f"{TWIN}/{LOG}", "feedback": FEEDBACK}
 """What scores are made of, by its name in ``made_of``: files of a unit."""
+SOURCES = tuple(_SOURCES.values())
+"""The files of a unit, in its folder, that scores are made of."""
 _VERSIONS: dict[str, Mapping[str, int]] = {}
 _MOST = 256
 _LARGEST = 1 << 28  # bytes of a file of scores

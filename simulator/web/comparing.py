@@ -16,6 +16,7 @@ from simulator.runs.stored import stored
 from simulator.web.comparing_data import compared, known
 from simulator.web.pages import answered, html
 from simulator.web.place import Place
+from simulator.web.stamps import sources, stamp
 
 __all__ = ["routes"]
 
@@ -70,12 +71,5 @@ class _Kept:
 
 def _stamp(run: Path) -> tuple[object, ...]:
     """Of its files, and whether it is being played: that ends without a word when it is killed."""
-    return *(_state(run / name) for name in ("run.json", "scores.json")), status_now("running", run)
-
-
-def _state(file: Path) -> tuple[int, int] | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
+    own = (stamp(run / name) for name in ("run.json", "scores.json"))
+    return *own, sources(run), status_now("running", run)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 
 from simulator.core.operators import operators
+from simulator.runs.lock import status_now
+from simulator.runs.unit import LOG
 from simulator.timing.clock import pause, real_ns
 from simulator.web.place import Place
+from simulator.web.stamps import sources, stamp
 
 __all__ = ["follow"]
 
@@ -23,8 +25,8 @@ DUTY = 20
 MOST = 200  # ids in one event; more than that and a page had better ask for everything
 MOST_BYTES = 100_000  # of them: units may have long names, and events are no larger than 128 kB
 
-Stamps = dict[str, dict[str, tuple[int, int]]]
-"""Size and date of each file that matters, by run id and by unit key (the run's own files: an empty key)."""
+Stamps = dict[str, dict[str, Hashable]]
+"""Of the files that matter, by run id and by unit key (the run's own: an empty key)."""
 
 
 async def follow(place: Place, least_ns: int = SECOND_NS) -> None:
@@ -73,22 +75,9 @@ def _stamps(place: Place) -> Stamps:
     return {one.id: dict(_of_a_run(one.path)) for one in place.all("run")}
 
 
-def _of_a_run(run: Path) -> Iterator[tuple[str, tuple[int, int]]]:
-    own = [_stamp(run / name) for name in ("run.json", "scores.json")]
-    yield "", (sum(size for size, _ in own), max(date for _, date in own))
-    try:
-        with os.scandir(run / "units") as units:
-            for unit in units:
-                stamp = _stamp(Path(unit.path) / "decisions.jsonl")
-                if stamp != (0, 0):
-                    yield unit.name, stamp
-    except OSError:  # no unit has begun
-        return
-
-
-def _stamp(file: Path) -> tuple[int, int]:
-    try:
-        facts = file.stat()
-    except OSError:
-        return 0, 0
-    return facts.st_size, facts.st_mtime_ns
+def _of_a_run(run: Path) -> Iterator[tuple[str, Hashable]]:
+    # Whether somebody plays into it belongs to it: a run that is killed changes no file.
+    yield "", (stamp(run / "run.json"), stamp(run / "scores.json"), status_now("running", run))
+    for key, files in sources(run, [LOG]):
+        if any(files):
+            yield key, files

@@ -19,6 +19,7 @@ from simulator.runs.stored import stored
 from simulator.sweep.place import FILE as PLAN
 from simulator.sweep.place import RUNS, read_plan
 from simulator.timing.clock import wall_ns
+from simulator.web.stamps import Stamp, sources, stamp
 
 __all__ = ["FIGURES", "Index", "row_of"]
 
@@ -32,12 +33,11 @@ _SESSION = ("user", "session", "end_ns")
 """What runs of one session have in common, whatever their protocol and truth."""
 _RUN = "run.json"
 
-Stamp = tuple[tuple[int, int], ...]
-
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    stamp: Stamp
+    stamp: tuple[Stamp, ...]
+    logs: tuple[object, ...]
     row: Mapping[str, Any]
     units: tuple[tuple[str, ...], ...]
 
@@ -48,7 +48,7 @@ class Index:
     def __init__(self) -> None:
         self._rows: dict[Path, _Row] = {}
         self._said: dict[Path, tuple[str, int]] = {}
-        self._sweeps: dict[Path, tuple[Stamp, frozenset[str]]] = {}
+        self._sweeps: dict[Path, tuple[tuple[int, int], frozenset[str]]] = {}
         self._now = wall_ns() // 1000  # later than any number that an earlier server told a page; exact in JavaScript
         self._lock = Lock()
 
@@ -68,9 +68,8 @@ class Index:
         until = wall_ns() + int(budget_s * SECOND)
         stamps = {path: _stamp(path) for _, path, _ in runs}
         unread = 0
-        for path in sorted(stamps, key=lambda path: stamps[path], reverse=True):
-            kept = self._kept(path)
-            if kept is not None and kept.stamp == stamps[path]:
+        for path in sorted(stamps, key=lambda path: stamps[path][0] or (0, 0), reverse=True):
+            if self._holds(path, stamps[path]):
                 continue
             if wall_ns() > until:
                 unread += 1
@@ -109,13 +108,14 @@ class Index:
             return None
         file = runs.parent / PLAN
         try:
-            stat = file.stat()
-            stamp: Stamp = ((stat.st_mtime_ns, stat.st_size),)
+            now = stamp(file)
+            if now is None:
+                return None
             with self._lock:
                 known = self._sweeps.get(file)
-            if known is None or known[0] != stamp:
+            if known is None or known[0] != now:
                 told = read_plan(runs.parent)
-                known = stamp, frozenset(str(run["run"]) for cell in told["cells"] for run in cell["runs"])
+                known = now, frozenset(str(run["run"]) for cell in told["cells"] for run in cell["runs"])
                 with self._lock:
                     self._sweeps[file] = known
         except (OSError, ProactError, KeyError, TypeError):  # no sweep, or one that cannot be read: nothing is said
@@ -126,9 +126,17 @@ class Index:
         with self._lock:
             return self._rows.get(path)
 
-    def _read(self, path: Path, stamp: Stamp) -> _Row:
+    def _holds(self, path: Path, stamps: tuple[Stamp, ...]) -> bool:
+        """Whether a row is known and is still right: figures hold as long as what they were made of does."""
+        kept = self._kept(path)
+        if kept is None or kept.stamp != stamps:
+            return False
+        return not kept.row.get("figures") or kept.logs == sources(path)
+
+    def _read(self, path: Path, stamps: tuple[Stamp, ...]) -> _Row:
+        logs = sources(path)  # from before they are read
         row, units = row_of(path)
-        made = _Row(stamp, row, units)
+        made = _Row(stamps, logs, row, units)
         with self._lock:
             self._rows[path] = made
             self._said.pop(path, None)
@@ -234,16 +242,8 @@ def _sum(tallies: Iterable[Mapping[str, Any]], name: str) -> int:
     return sum(n for tally in tallies if type(n := tally.get(name)) is int)
 
 
-def _stamp(path: Path) -> Stamp:
-    return tuple(_changed(path / name) for name in (_RUN, SCORES))
-
-
-def _changed(file: Path) -> tuple[int, int]:
-    try:
-        found = file.stat()
-    except OSError:
-        return 0, 0
-    return found.st_mtime_ns, found.st_size
+def _stamp(path: Path) -> tuple[Stamp, ...]:
+    return tuple(stamp(path / name) for name in (_RUN, SCORES))
 
 
 def _why(error: Exception) -> str:

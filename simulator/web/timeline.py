@@ -20,6 +20,7 @@ from simulator.session.schema import FILE_NAME
 from simulator.web.index import index_of, runs_of
 from simulator.web.pages import answered, html
 from simulator.web.place import NotHere, Place
+from simulator.web.stamps import Stamp, stamp
 from simulator.web.timeline_data import UnitView
 from simulator.web.timeline_opening import open_unit
 from simulator.web.timeline_recording import Found, read_recording
@@ -27,8 +28,7 @@ from simulator.web.timeline_recording import Found, read_recording
 __all__ = ["routes"]
 
 T = TypeVar("T")
-Stamp = tuple[tuple[int, int] | None, ...]
-"""Date and size of files; None for one that is not there."""
+Stamps = tuple[Stamp, ...]
 HELD = 24  # units and recordings that stay read
 HELD_BYTES = 256_000_000  # of the files that they were read from; the one read last stays in any case
 MOST_HITS = 2000
@@ -106,10 +106,10 @@ class _Sheets:
         kept = self._views.get((run, key), files)
         if kept is not None and (going_on or not kept.going_on):
             return kept
-        stamp = _stamp(files)
+        before = _stamp(files)
         with stored(run), no_collection():
             made = open_unit(run, key, going_on=going_on)
-        self._views.put((run, key), stamp, made)
+        self._views.put((run, key), before, made)
         return made
 
     def decision(self, id_: str, key: str, seq: int) -> dict[str, Any]:
@@ -209,7 +209,7 @@ class _Kept(Generic[T]):
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: OrderedDict[tuple[Path, str], tuple[Stamp, T]] = OrderedDict()
+        self._kept: OrderedDict[tuple[Path, str], tuple[Stamps, T]] = OrderedDict()
 
     def peek(self, of: tuple[Path, str]) -> T | None:
         """What is kept, whether or not it still holds."""
@@ -219,32 +219,25 @@ class _Kept(Generic[T]):
 
     def get(self, of: tuple[Path, str], files: Iterable[Path]) -> T | None:
         """What is kept and still holds."""
-        stamp = _stamp(files)
+        now = _stamp(files)
         with self._lock:
             entry = self._kept.get(of)
-            if entry is None or entry[0] != stamp:
+            if entry is None or entry[0] != now:
                 return None
             self._kept.move_to_end(of)
             return entry[1]
 
-    def put(self, of: tuple[Path, str], stamp: Stamp, made: T) -> None:
-        """Keep it; ``stamp`` is that of its files from before they were read."""
+    def put(self, of: tuple[Path, str], before: Stamps, made: T) -> None:
+        """Keep it; ``before`` is what its files were like before they were read."""
         with self._lock:
-            self._kept[of] = (stamp, made)
+            self._kept[of] = (before, made)
             self._kept.move_to_end(of)
             while len(self._kept) > 1 and (len(self._kept) > HELD or self._bytes() > HELD_BYTES):
                 self._kept.popitem(last=False)
 
     def _bytes(self) -> int:
-        return sum(file[1] for stamp, _ in self._kept.values() for file in stamp if file is not None)
+        return sum(file[1] for files, _ in self._kept.values() for file in files if file is not None)
 
 
-def _stamp(files: Iterable[Path]) -> Stamp:
-    def changed(file: Path) -> tuple[int, int] | None:
-        try:
-            found = file.stat()
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size
-
-    return tuple(map(changed, files))
+def _stamp(files: Iterable[Path]) -> Stamps:
+    return tuple(map(stamp, files))

@@ -149,3 +149,15 @@ def test_a_run_that_was_killed_is_told_to_be_killed(runs: dict[str, Path], tmp_p
     statuses.append(kept.compared(ids, force=False, common=True)["runs"][0]["status"])
     place.close()
     assert statuses == ["running", "killed"]
+
+
+def test_a_comparison_is_made_anew_when_a_log_of_it_changed(runs: dict[str, Path], tmp_path: Path) -> None:
+    for name, path in runs.items():
+        shutil.copytree(path, tmp_path / name)
+    place = Place([tmp_path])
+    kept, ids = _Kept(place), [id_of(tmp_path / name) for name in runs]
+    assert kept.compared(ids, force=False, common=True)["comparisons"]
+    log = next((tmp_path / "rag/units").glob("*/decisions.jsonl"))
+    log.write_text("".join(log.read_text("utf-8").splitlines(keepends=True)[:-3]), "utf-8")
+    assert "interrupted" in kept.compared(ids, force=False, common=True)["refused"]
+    place.close()

@@ -112,6 +112,16 @@ def test_a_run_is_read_again_only_when_a_file_of_it_changed(runs: Path, monkeypa
     assert (len(read), read[-1]) == (3, "silent")
 
 
+def test_figures_go_when_what_they_were_made_of_changes(runs: Path) -> None:
+    index, listed = Index(), _listed(runs)[:1]
+    (before,), _ = index.rows(listed)
+    log = runs / "scripted/units/day/decisions.jsonl"
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:-3]))
+    (after,), _ = index.rows(listed, since=before["v"])
+    assert before["figures"]
+    assert (after["figures"], "proact score" in after["why"]) == ({}, True)
+
+
 def test_thousands_come_in_parts_and_none_is_lost(runs: Path) -> None:
     listed = [(str(n), runs / "silent" if n % 2 else runs / "scripted", f"run {n}") for n in range(50)]
     index = Index()

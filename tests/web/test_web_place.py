@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from simulator.core.types import MS
+from simulator.runs.lock import Lock
 from simulator.timing.clock import pause
 from simulator.web import following
 from simulator.web.pages import STATIC
@@ -117,6 +118,26 @@ async def test_a_run_that_grows_is_told_to_pages_that_listen(tmp_path: Path, mon
         (run / "run.json").unlink()
         await _until(lambda: None, told)
         assert told[0] == ("runs", {"changed": {}, "gone": [id_of(run)], "all": False})
+    finally:
+        following_.cancel()
+        place.close()
+
+
+async def test_a_run_that_nobody_plays_any_more_is_told_though_no_file_of_it_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = folder(tmp_path / "a")
+    lock, place = Lock(run), Place([tmp_path])
+    told: list[object] = []
+    monkeypatch.setattr(place.hub, "publish", lambda event, data: told.append((event, data)))
+    monkeypatch.setattr(type(place.hub), "readers", 1)
+    following_ = asyncio.create_task(following.follow(place, 2 * MS))
+    try:
+        await pause(40 * MS)
+        assert told == []
+        lock.release()  # as the system does when its holder is killed
+        await _until(lambda: None, told)
+        assert told[0] == ("runs", {"changed": {id_of(run): [""]}, "gone": [], "all": False})
     finally:
         following_.cancel()
         place.close()
