@@ -13,6 +13,7 @@ from simulator.core.errors import ProactError, UsageError
 from simulator.core.faults import told
 from simulator.core.types import SECOND
 from simulator.privacy.recorded import Recorded
+from simulator.privacy.made_of import made_of
 from simulator.privacy.review import Closed, Decision, Waiting, alike, close, decide, decision, queue, record
 from simulator.privacy.standing import standing
 from simulator.privacy.states import Shelf, State
@@ -181,7 +182,8 @@ class Reviews:
 
         try:
             with self._turns.at(folder), Shelf(folder) as shelf:
-                going["result"] = _result(close(shelf, neighbours=together, progress=progress))
+                done = close(shelf, neighbours=together, progress=progress)
+            going["result"] = {**_result(done), "beside": made_of(folder).sentence}
         except (ProactError, OSError) as error:
             going["error"] = str(error) if isinstance(error, UsageError) else f"it failed ({type(error).__name__})"
         finally:

@@ -173,6 +173,21 @@ def test_closing_wants_the_decisions_that_were_looked_at_and_tells_how_far_it_is
         assert db.execute("SELECT COUNT(*) FROM privacy_decisions").fetchone() == (0,)
 
 
+def test_closing_names_the_runs_that_stay_as_they_are(page: Desk) -> None:
+    with sqlite3.connect(page.folder / "session.db") as db:
+        (user,) = db.execute("SELECT value FROM meta WHERE key = 'user'").fetchone()
+        (session,) = db.execute("SELECT value FROM meta WHERE key = 'session'").fetchone()
+    run = page.folder.parent / "run"
+    (run / "units" / "s").mkdir(parents=True)
+    resolved = {"s": {"session": session, "user": user}}
+    (run / "run.json").write_text(json.dumps({"schema": 1, "status": "done", "resolved": resolved, "units": {}}))
+    page.tell("decide", decision="delete", pictures=[page.keys[0]])
+    page.tell("close", n=1)
+    said = page.carried_out()["result"]["beside"]
+    assert said.startswith("not changed, and to be looked at: what agents said of it stays in ")
+    assert "run" in said
+
+
 def test_pages_that_only_show_change_nothing_and_show_nothing(page: Desk) -> None:
     (key, *_) = page.keys
     page.place.editable = False

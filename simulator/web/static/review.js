@@ -281,7 +281,7 @@ async function follow() {
   await load();
   if (said.error) return failed(byId("problem"), new Refused(said.error));
   const r = said.result;
-  if (r) put(byId("going"), `Carried out: ${count(r.retained)} retained, ${count(r.blurred)} filled, ${count(r.spread)} more filled as neighbours, ${count(r.deleted)} deleted, ${count(r.like)} nearly the same as a deleted one; ${count(r.waiting)} wait.`);
+  if (r) put(byId("going"), `Carried out: ${count(r.retained)} retained, ${count(r.blurred)} filled, ${count(r.spread)} more filled as neighbours, ${count(r.deleted)} deleted, ${count(r.like)} nearly the same as a deleted one; ${count(r.waiting)} wait.${r.beside ? ` Beside the recording, ${r.beside}.` : ""}`);
 }
 
 // ---------------------------------------------------------------- controls and keys
