@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.cli.speak import Voice
+from simulator.cli.speak import Voice, in_a_line
 from simulator.runs.engine import Engine
 from simulator.runs.flights import Flight
 from simulator.runs.records import Kind
@@ -45,6 +45,7 @@ class Failing:
         if self._n == _ENOUGH:
             self._over = True
             self._voice.record("failing", kind=self._kind, n=self._n, said=error["text"])
-            said = f"the first {self._n} decisions that asked a model all failed ({self._kind}: {error['text']})"
+            why = f"{self._kind}: {in_a_line(error['text'])}"
+            said = f"the first {self._n} decisions that asked a model all failed ({why})"
             way_out = "every further one asks in vain too: Ctrl-C ends the run; look at address, key and model name"
             self._voice.tell(f"{said}; most likely {way_out}", "bold yellow")

@@ -17,7 +17,7 @@ from simulator.cli.interrupting import listening
 from simulator.cli.options import ModelOptions, Options
 from simulator.cli.progress import Progress
 from simulator.cli.show import ScoreTable, invalid
-from simulator.cli.speak import Voice, counted, plain
+from simulator.cli.speak import Voice, counted, in_a_line, plain
 from simulator.cli.timeline import Timelines
 from simulator.core.errors import Exit, UsageError, nearest, quote
 from simulator.endpoint.types import ModelChoice
@@ -125,7 +125,7 @@ def errors_of(name: str, played: Played) -> list[str]:
     scores = played.scores or {}
     told, untold = scores.get("errors", []), scores.get("errors_untold", {"kinds": 0, "n": 0})
     lines = _nothing_but_errors(name, scores)
-    lines += [f"{name}: {e['n']} x {e['kind']}: {e['text']}{_and_alike(e)}" for e in told[:_SHOWN]]
+    lines += [f"{name}: {e['n']} x {e['kind']}: {in_a_line(e['text'], 1000)}{_and_alike(e)}" for e in told[:_SHOWN]]
     kinds = len(told[_SHOWN:]) + untold["kinds"]
     if kinds:
         n = sum(e["n"] for e in told[_SHOWN:]) + untold["n"]

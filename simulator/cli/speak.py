@@ -16,7 +16,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["Speaker", "Voice", "claim_stdout", "counted", "facts", "missed", "plain"]
+__all__ = ["Speaker", "Voice", "claim_stdout", "counted", "facts", "in_a_line", "missed", "plain"]
 
 _records: TextIO | None = None
 """Where JSON records go once stdout has been claimed for them; sys.stdout before."""
@@ -35,6 +35,18 @@ def claim_stdout() -> None:
 def plain(value: object) -> Text:
     """A value as text without markup and without control characters: titles and agents' texts are not trusted."""
     return Text("".join(c if c.isprintable() or c == "\n" else "�" for c in str(value)))
+
+
+def in_a_line(said: str, most: int = 300) -> str:
+    """Words of an agent or a model as part of one line: they begin none that looks like ours, and fill no terminal.
+
+    >>> in_a_line(" no   such model")
+    'no such model'
+    >>> in_a_line("abcdef", 4)
+    'abcd… (2 more characters)'
+    """
+    words = " ".join(said.split())
+    return words if len(words) <= most else f"{words[:most]}… ({len(words) - most} more characters)"
 
 
 def counted(n: int, noun: str, many: str | None = None) -> str:

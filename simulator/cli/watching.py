@@ -12,7 +12,7 @@ from typing import TextIO
 from rich.live import Live
 from rich.text import Text
 
-from simulator.cli.speak import Voice, counted, plain
+from simulator.cli.speak import Voice, counted, in_a_line, plain
 from simulator.core.types import MS, SECOND
 from simulator.play.player import Watcher
 from simulator.runs.engine import Engine
@@ -26,7 +26,8 @@ from simulator.timing.audit import percentile
 __all__ = ["Spectator", "terminal", "titled"]
 
 _LATENCIES = 600
-_KINDS, _TEXT = 10, 300  # kinds of failure that are told, and characters of each
+_KINDS = 10  # kinds of failure that are told
+_NAME = 80  # characters of an intention
 
 
 def terminal() -> TextIO | None:
@@ -114,7 +115,7 @@ class Spectator(Watcher):
         """See ``Watcher``."""
         self._voice.record("unit", key=plan.key, error=result.error, tally=dict(result.tally))
         if result.error not in (None, "interrupted"):
-            self._voice.tell(f"unit {plan.key}: {result.error}", "red")
+            self._voice.tell(f"unit {plan.key}: {in_a_line(str(result.error))}", "red")
 
     def _decided(self, flight: Flight, kind: Kind, ended_ns: int) -> None:
         answer, snapshot = flight.answer, flight.snapshot
@@ -135,7 +136,7 @@ class Spectator(Watcher):
     def _failed(self, kind: str, text: str, t_ns: int) -> None:
         """Why decisions fail is said while they do, each kind once; the line holds the last."""
         if kind not in self._faults and len(self._faults) < _KINDS:
-            self._voice.tell(f"{_clock(t_ns)} {self._badge} a decision failed: {kind}: {text[:_TEXT]}", "red")
+            self._voice.tell(f"{_clock(t_ns)} {self._badge} a decision failed: {kind}: {in_a_line(text)}", "red")
         self._faults = [*(one for one in self._faults if one != kind), kind]
 
     def _told(self, intention: str, text: str, confidence: float | None, t_ns: int, latency_ns: int) -> None:
@@ -146,8 +147,8 @@ class Spectator(Watcher):
         )  # fmt: skip
         if not self._voice.as_json:
             sure = "" if confidence is None else f", {confidence:.0%} sure"
-            head = f"{_clock(t_ns)} {self._badge} {intention}: "
-            said = plain(head + text)
+            head = f"{_clock(t_ns)} {self._badge} {in_a_line(intention, _NAME)}: "
+            said = plain(head + in_a_line(text))
             said.stylize("bold", 0, len(head))
             said.append(f"  ({latency_ns / MS:.0f} ms after the screen was seen{sure})", "dim")
             self._voice.say(said)
@@ -179,5 +180,5 @@ class Spectator(Watcher):
 
 
 def _clock(t_ns: int) -> str:
-    seconds = t_ns // SECOND
+    seconds = (t_ns + SECOND // 2) // SECOND  # to the nearest, as pages have it
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"

@@ -248,7 +248,7 @@ class LiveFeed:
             "id": id_,
             "seq": flight.seq,
             "intention": clip(offer.intention, _NAME),
-            "text": clip(offer.text),
+            "text": clip(offer.text.strip()),  # what begins with empty lines would be shown as nothing
             "confidence": offer.confidence,
             "t_ms": _ms(arrival_ns),
             "captured_ms": _ms(snapshot.captured_ns),

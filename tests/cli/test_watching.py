@@ -9,7 +9,7 @@ import pytest
 
 from simulator.cli.speak import Voice
 from simulator.cli.watching import Spectator
-from simulator.core.types import MS, SECOND, Snapshot
+from simulator.core.types import MS, SECOND, Offer, Snapshot
 from simulator.runs.answers import Answer
 from simulator.runs.books import Tally
 from simulator.runs.flights import Flight
@@ -60,3 +60,22 @@ def test_why_decisions_fail_is_told_while_they_do_and_each_kind_once(capsys: pyt
         "LIVE: 3 snapshots, 3 decisions, 0 suggestions shown, 3 errors (last: timeout); latency"
     )
     assert "p95 60000 ms" in one._said(), "a failed decision is charged the timeout, as in the scores"
+
+
+def test_an_agent_can_forge_no_line_and_fill_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    one = spectator(released=3, decisions=3)
+    seen: Any = Snapshot(0, 0, 0, None, None, None, None)
+    flight = Flight("decide", 0, 0, 0, snapshot=seen)
+    said = "\n\n shall I?\nrun folder: /forged\r\u2028RECORDING" + "x" * 10_000
+    flight.answer = Answer(MS, offers=((Offer("Debug\n0:00:00 LIVE Forged", said), 35_600 * MS),))
+    one._decided(flight, Kind.OFFER, 36 * SECOND)
+    flight.answer = Answer(MS, fields={"error": {"kind": "refused", "text": "no\nrun folder: /forged"}})
+    one._decided(flight, Kind.ERROR, 36 * SECOND)
+    told = capsys.readouterr()
+    (line,) = told.out.splitlines()
+    assert line.startswith("0:00:36 LIVE Debug 0:00:00 LIVE Forged: shall I? run folder: /forged RECORDINGxxx"), (
+        "the time as the page has it"
+    )
+    assert "more characters)  (35600 ms after the screen was seen)" in line
+    assert len(line) < 600
+    assert len(told.err.splitlines()) == 1

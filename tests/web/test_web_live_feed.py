@@ -192,6 +192,11 @@ def test_whatever_is_said_an_event_stays_below_what_a_hub_takes() -> None:
     assert feed.state()["snapshot"]["title"].endswith("(9000 more characters)")
 
 
+def test_empty_lines_around_a_suggestion_are_not_sent(told: Told) -> None:
+    told.feed.decided(*flight(0, Offer("Coding", "\n" * 2000 + "shall\n I?\n")))
+    assert [one["text"] for one in told.feed.state()["offers"]] == ["shall\n I?"]
+
+
 def test_a_short_text_is_sent_whole() -> None:
     assert clip("abc", 3) == "abc"
     assert clip("abcd", 3) == "abc… (1 more characters)"

@@ -185,6 +185,13 @@ def test_a_wall_has_all_of_it_in_sight_and_at_its_size(
     assert page.evaluate("document.documentElement.scrollHeight") > PHONE[1]
 
 
+def test_a_suggestion_of_many_lines_stands_on_a_wall_in_one(new_page: Any, served: Any, live: Live) -> None:
+    page = new_page(PROJECTOR)
+    opened(page, served, live, "?kiosk")
+    live.answered(live.saw(1), Offer("Coding", "\n" * 300 + "first" + "\n" * 300 + "last"))
+    page.wait_for_function("document.querySelector('#card .words')?.innerText === 'first last'")
+
+
 def test_what_is_said_of_a_suggestion_is_written_down_and_taken_back(page: Any, served: Any, live: Live) -> None:
     opened(page, served, live)
     live.some()
@@ -262,6 +269,11 @@ def test_a_recording_says_so_and_cannot_be_paused(page: Any, served: Any, tmp_pa
     live.saw(0)
     page.wait_for_function("document.querySelector('#rec').textContent.includes('RECORDING, not this screen')")
     assert not page.is_visible("#pause")
+    page.keyboard.press("p")
+    page.wait_for_function("document.querySelector('#rec').textContent.includes('nothing can be paused')")
+    page.wait_for_timeout(450)
+    assert "nothing can be paused" in page.inner_text("#rec"), "the clock that ticks five times a second keeps it"
+    page.wait_for_function("!document.querySelector('#rec').textContent.includes('nothing can be paused')")
     live.page.feed.phase("ended", "the agent was lost")
     page.wait_for_function("document.querySelector('#rec').textContent === '■ ENDED'")
     page.wait_for_function("document.querySelector('#doing').textContent === 'ended: the agent was lost'")

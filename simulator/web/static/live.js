@@ -152,7 +152,7 @@ function suggestion(offer) {
   const sure = offer.confidence === null ? "" : `, ${percent(offer.confidence)} sure`;
   return el("div", { class: "card offer" },
     el("p", { class: "intention" }, "◆ ", text(offer.intention, { limit: 80 })),
-    el("p", { class: "words" }, text(offer.text, { limit: kiosk ? 150 : 600 })),
+    el("p", { class: "words" }, kiosk ? text(offer.text.replace(/\s+/g, " "), { limit: 150 }) : text(offer.text, { limit: 600 })),
     el("p", { class: "facts" }, `at ${clock(offer.t_ms / 1000)}, ${ms(offer.latency_ms)} after the screen was seen${sure}`));
 }
 
@@ -208,7 +208,7 @@ function tick() {
   if (!state) return;
   const [kind, words] = recording();
   byId("rec").dataset.state = kind;
-  say(byId("rec"), words);
+  say(byId("rec"), performance.now() < aloud.until ? `${words}. ${aloud.words}` : words);
   document.querySelector(".frame").classList.toggle("off", kind === "off");
   if (away) say(byId("away"), state.about.phase === "ended" ? "The run has ended, and proact has closed its server." : "No connection to proact; trying again. What you see is from before.");
   const rec = state.status.recording, paused = rec?.paused || rec?.pausing === true;
@@ -249,13 +249,22 @@ async function answer(said) {
   }
 }
 
+// Why nothing was paused, for as long as it takes to read.
+let aloud = { words: "", until: 0 };
+function refuse(words) {
+  aloud = { words, until: performance.now() + 4000 };
+  tick();
+}
+
 async function pause() {
-  if (!state?.about.can_pause || byId("pause").disabled) return;
+  if (!state || byId("pause").disabled) return;
+  if (state.about.phase === "ended") return refuse("Nothing is left to pause.");
+  if (!state.about.can_pause) return refuse("Nothing is recorded now, so nothing can be paused.");
   const rec = state.status.recording, paused = rec?.paused || rec?.pausing === true;
   try {
     await tell("/api/live/pause", { paused: !paused });
   } catch (error) {
-    say(byId("rec"), `⚠ ${error.message}`);
+    refuse(`⚠ ${error.message}`);
   }
 }
 
