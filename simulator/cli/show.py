@@ -294,7 +294,7 @@ def _bare(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _of_intervals(runs: Mapping[str, Scores]) -> list[str]:
+def _of_intervals(runs: Mapping[str, Scores], narrow: str) -> list[str]:
     """What the brackets are, and which are too narrow."""
     found = [d["interval"] for r in runs.values() for d in r["details"].values() if "interval" in d]
     if not found:
@@ -302,15 +302,20 @@ def _of_intervals(runs: Mapping[str, Scores]) -> list[str]:
     drawn = dict.fromkeys(f"{i['n_users']} users" if "n_users" in i else f"{i['n_sessions']} sessions" for i in found)
     said = [f"[low, high]: 95 % interval over {', '.join(drawn)} (bootstrap)"]
     if any(i.get("few") for i in found):
-        said.append("over fewer than 6 an interval is too narrow, and shown dim")
+        said.append(f"over fewer than 6 an interval is too narrow, and {narrow}")
     return said
 
 
-def remarks(runs: Mapping[str, Scores]) -> list[str]:
-    """What a reader must know of the figures: where latencies come from, what is dim, why some are missing."""
+def remarks(runs: Mapping[str, Scores], narrow: str = "shown dim") -> list[str]:
+    """What a reader must know of the figures: where latencies come from, what is dim, why some are missing.
+
+    Args:
+        runs: their scores, by name.
+        narrow: how intervals that are too narrow are told from others, as the sentence says it.
+    """
     sources = ", ".join(dict.fromkeys(str(r["latency_source"]) for r in runs.values()))
     said = [f"latency: {sources}; n: events a figure rests on, few where under 10"] if runs else []
-    said += _of_intervals(runs)
+    said += _of_intervals(runs, narrow)
     said += [
         f"{n}: the agent or its memory was given the truth" for n, scores in runs.items() if scores.get("sees_truth")
     ]

@@ -115,9 +115,10 @@ def _figure(detail: Mapping[str, Any] | None) -> Html:
         return Html(f'<span class="soft">– {reason}</span>')
     said = f"<b>{number(detail['value'])}</b>"
     if (interval := detail.get("interval")) is not None:
-        few = " (few)" if interval.get("few") else ""
-        said += f" [{number(interval['low'])}, {number(interval['high'])}]{few}"
-    return Html(f'{said} <span class="soft">n {detail["n"]}</span>')
+        narrow = " (too narrow)" if interval.get("few") else ""
+        said += f" [{number(interval['low'])}, {number(interval['high'])}]{narrow}"
+    few = ", few" if detail.get("few") else ""
+    return Html(f'{said} <span class="soft">n {detail["n"]}{few}</span>')
 
 
 def _caveats(facts: Sequence[RunFacts]) -> list[str]:
@@ -125,7 +126,13 @@ def _caveats(facts: Sequence[RunFacts]) -> list[str]:
     unfinished = [f"{f.name} did not come to its end (status {status_now(f.told['status'], f.folder)})" for f in facts
                   if f.told["status"] != "done"]  # fmt: skip
     lost = [f"{f.name}: logs are gone: {', '.join(gone[:5])}" for f in facts if (gone := f.scores["lost"])]
-    said = [*bad, *unfinished, *lost, *(n for f in facts for n in f.notes), *remarks({f.name: f.scores for f in facts})]
+    said = [
+        *bad,
+        *unfinished,
+        *lost,
+        *(n for f in facts for n in f.notes),
+        *remarks({f.name: f.scores for f in facts}, "marked so"),
+    ]
     return [without_folders(sentence) for sentence in said]
 
 

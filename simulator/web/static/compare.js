@@ -57,9 +57,9 @@ function rows(c, letter) {
     `${row.metric} [${row.unit}]${row.better === "down" ? " ↓" : row.better === "up" ? " ↑" : ""}`,
     ...(row.a === undefined ? ["–", "–", text(row.reason ?? "–"), "–", "–", "–", "–", "–", "–", "–"] : [
       number(row.a), number(row.b), change(row.difference),
-      row.low === null ? "–" : `${number(row.low)} … ${number(row.high)}${row.few ? " (few)" : ""}`,
+      row.low === null ? "–" : `${number(row.low)} … ${number(row.high)}${row.few ? " (too narrow)" : ""}`,
       p(row.p), ...["better", "equal", "worse", "no_figure"].map((name) => count(row.standing?.[name])), number(row.detectable)])]),
-    `All figures; ${letter} is better, equal or worse in so many of ${counted(of, "session")}, and in “none” a side has no such figure; “would show from”: the true difference that 4 of 5 such comparisons find`);
+    `All figures; ${letter} is better, equal or worse in so many of ${counted(of, "session")}, and in “none” a side has no such figure; “would show from”: the true difference that 4 of 5 such comparisons find${c.rows.some((row) => row.few) ? "; “too narrow”: fewer than 6 that differ, so the interval is; p holds" : ""}`);
 }
 
 // What a reader must know beside the figures, as proact compare says it.
