@@ -11,7 +11,8 @@ __all__ = ["name_of", "told_by_name", "without_folders"]
 
 _BEFORE = r"(?<![\w./~\\-])"
 _NAME = r"[^\s'\"`,;:|<>()/\\]+"
-_FOLDERS = re.compile(rf"{_BEFORE}(?:~\w*|\.{{1,2}}|[A-Za-z]:|\\)?[/\\](?=[^\s/\\])(?:{_NAME}[/\\])*")
+_NO_TAG = r"(?!(?<=<)/[\w:-]+\s*>)"
+_FOLDERS = re.compile(rf"{_BEFORE}{_NO_TAG}(?:~\w*|\.{{1,2}}|[A-Za-z]:|\\)?[/\\](?=[^\s/\\])(?:{_NAME}[/\\])*")
 _OF_FILES = re.compile(rf"{_BEFORE}(?:{_NAME}/)+(?={_NAME}\.(?:py|jsonl?|csv|npz|onnx|gguf|db)\b)")
 
 
@@ -27,7 +28,7 @@ def name_of(path: Path | str) -> str:
 
 def without_folders(text: str) -> str:
     """A text without the folders of paths in it that lead from the root, from home, from here or to a file of ours;
-    addresses of servers and names of models stay.
+    addresses of servers, names of models and the ends of tags stay.
 
     >>> without_folders("profile:/home/anna/slow.csv; mine/agent.py:Mine; org/model at http://host:80/v1; 1 / h")
     'profile:slow.csv; agent.py:Mine; org/model at http://host:80/v1; 1 / h'

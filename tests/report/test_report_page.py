@@ -88,6 +88,15 @@ def test_it_holds_figures_timeline_configuration_and_caveats(runs: dict[str, Pat
     assert html.count("<svg") == 4  # latency, deadline, shares, one session
 
 
+def test_few_are_few_events_and_an_interval_over_few_sessions_is_too_narrow(runs: dict[str, Path]) -> None:
+    html = make([runs["rag"]]).html
+    assert "n 4, few<" in html
+    assert "few where under 10" in html
+    interval = {"low": 0.1, "high": 0.9, "few": True}
+    said = str(page._figure({"value": 0.5, "n": 334, "interval": interval}))
+    assert ("(too narrow)" in said, "few" in said) == (True, False)
+
+
 def test_the_same_runs_give_the_same_file(runs: dict[str, Path]) -> None:
     assert make([runs["rag"]], frames=2).html == make([runs["rag"]], frames=2).html
 
@@ -251,6 +260,8 @@ def test_a_report_tells_names_and_no_path(own: tuple[Path, Path], tmp_path: Path
         ("file:/srv/anna/x, file:///srv/anna/y", "file:x, file:///srv/anna/y"),
         ("org/model-1.5 at http://host:8000/v1", "org/model-1.5 at http://host:8000/v1"),
         ("F1 [0-1/h], 2 on_time / (surfaced + n), n/a, and/or", "F1 [0-1/h], 2 on_time / (surfaced + n), n/a, and/or"),
+        ("<b>x</b> </script>, </think >", "<b>x</b> </script>, </think >"),
+        ("in </home/anna/day>", "in <day>"),
         ("", ""),
     ],
 )

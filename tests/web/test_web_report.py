@@ -49,3 +49,16 @@ def test_it_is_accessible_and_fits_a_phone(
     page.goto(report.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     axe_clean(page)
+
+
+def test_long_words_and_names_wrap_on_a_phone(new_page: Callable[..., Any], tmp_path: Path) -> None:
+    said = {26: ("x" * 200, "Shall I?")}
+    one = play(record(tmp_path / "day"), tmp_path / "one", said)
+    other = play(tmp_path / "day", tmp_path / ("n" * 120), said, gate="off")
+    with ThreadPoolExecutor(1) as thread:
+        made = thread.submit(make, [one, other], frames=6).result()
+    assert "Not compared" in made.html
+    (tmp_path / "report.html").write_text(made.html, encoding="utf-8")
+    page = new_page((360, 740))
+    page.goto((tmp_path / "report.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
