@@ -14,7 +14,7 @@ import anyio
 
 from simulator.cli.live import LiveOptions
 from simulator.cli.live_page import Page, notice_of, page_of
-from simulator.cli.live_recording import beat, fall_back, heard_out, hearing, replay, told
+from simulator.cli.live_recording import ENDING, beat, fall_back, heard_out, hearing, replay, told
 from simulator.cli.record import Options as RecordOptions
 from simulator.cli.recording import agree, keys, recorder_for, unrecorded
 from simulator.cli.speak import Voice, plain
@@ -274,7 +274,7 @@ class _Run:
             states.look(recorder.facts)
             if self.asked == 1:
                 self.asked += 1  # told
-                self.voice.tell("ending; the agent may still answer what it was asked; once more ends it at once")
+                self.voice.tell(ENDING)
             if recorder.facts.last_tick_age_s is None:
                 continue
             if self.limit_ns is not None and recorder.now_ns() >= self.limit_ns:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,7 @@ from typing import Any
 import anyio
 
 from scorers.feedback import SAID
+from simulator.cli.interrupting import listening
 from simulator.cli.live import LiveOptions
 from simulator.cli.live_page import Page, sent
 from simulator.cli.playing import errors_of
@@ -34,7 +36,9 @@ from simulator.session.ignored import hide
 from simulator.timing.clock import pause
 from simulator.timing.tasks import beside
 
-__all__ = ["beat", "fall_back", "heard_out", "hearing", "play_recording", "replay", "shown_of", "told"]
+__all__ = ["ENDING", "beat", "fall_back", "heard_out", "hearing", "play_recording", "replay", "shown_of", "told"]
+
+ENDING = "ending; the agent may still answer what it was asked; once more ends it at once"
 
 
 async def beat(spectator: Spectator) -> None:
@@ -108,26 +112,40 @@ def play_recording(recording: Path, out: Path, options: LiveOptions, voice: Voic
                         seed=options.seed, timeout=options.timeout, window=options.window, model=model,
                         embedder=options.embedder)  # fmt: skip
 
-        def stop() -> None:
+        by_hand: list[bool] = []
+
+        def heard() -> str:
+            """The first Ctrl-C ends it in order, as it does where a screen is recorded; the second at once."""
+            if by_hand:
+                raise KeyboardInterrupt
+            by_hand.append(True)
             interrupt.asked = True
+            return ENDING
 
         async def end() -> None:
             if limit_ns is not None:
                 await pause(limit_ns)
-                over.append(True)
-                stop()
+                interrupt.asked = True
 
-        with Spectator(voice, "RECORDING", gate) as spectator, hearing(stop, interrupt):
+        with Spectator(voice, "RECORDING", gate) as spectator, listening(heard, voice.tell):
             async with beside(end, *page.workers):
                 return await play_recorded(
                     choice, out=out, watcher=page.beside(spectator), interrupt=interrupt, again=True
                 )
 
-    over: list[bool] = []
     limit_ns = None if options.for_ is None else duration("for", options.for_)
-    played = anyio.run(run)
-    if over and played.scores is None:  # ended because its time was up: scored as far as it went
-        played = replace(played, scores=score_folder(played.folder), code=Exit.DONE)
+    try:
+        played = anyio.run(run)
+    except KeyboardInterrupt:
+        voice.tell(f"ended at once; what was played is kept: proact score {shlex.quote(str(out))}")
+        raise
+    if played.code is Exit.INTERRUPTED:  # its time was up, or Ctrl-C: scored as far as it went
+        scores = score_folder(played.folder)
+        if scores["counts"]["not_played"]:  # agent and memory were still getting ready
+            voice.tell("interrupted before anything was played")
+            voice.record("interrupted", runs=[str(played.folder)])
+            return played.code
+        played = replace(played, scores=scores, code=Exit.DONE)
     return told(heard_out(played, options, page, voice), voice)
 
 

@@ -117,6 +117,63 @@ def test_that_no_browser_could_be_started_is_said(
         assert (said in told) if said else ("browser" not in told)
 
 
+PRESSES = """
+import os, signal, time
+from simulator import SILENT, Decision, Offer
+
+class Presses:
+    def __init__(self, at: int = 3, times: int = 1):
+        self.at, self.times = at, times
+
+    async def open(self, setup):
+        if self.at < 0:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    async def decide(self, observation):
+        if observation.snapshot.index == 1:
+            return Decision((Offer("Translation", "Shall I?"),))
+        if observation.snapshot.index == self.at:
+            for _ in range(self.times):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.05)  # two at once are one
+        return SILENT
+"""
+
+
+def pressed(tmp_path: Path, parameters: str) -> int:
+    """Play a recording as if live; the agent presses Ctrl-C itself."""
+    (tmp_path / "presses.py").write_text(PRESSES)
+    day = record(tmp_path / "day", gap=None)
+    words = ["--replay", str(day), "--agent", f"{tmp_path / 'presses.py'}:Presses:{parameters}", "--memory", "none"]
+    return _call(["live", str(tmp_path / "demo"), *words, "--speed", "60", "--no-web", "--json"])
+
+
+def test_the_first_ctrl_c_ends_a_recording_in_order_and_scores_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert pressed(tmp_path, "at=3") == Exit.DONE
+    told = capsys.readouterr()
+    assert "ending; the agent may still answer" in told.err
+    done = json.loads(told.out.splitlines()[-1])
+    assert done["event"] == "done"
+    assert done["scores"]["scheduled_latency@p95"] is not None
+    assert json.loads((tmp_path / "demo/replay/scores.json").read_text())["counts"]["interrupted"] == 1
+
+
+def test_the_second_ctrl_c_ends_a_recording_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="130"):
+        pressed(tmp_path, "at=3,times=2")
+    assert "ended at once; what was played is kept: proact score" in capsys.readouterr().err
+    assert _call(["score", str(tmp_path / "demo/replay")]) == Exit.DONE
+
+
+def test_ctrl_c_before_anything_was_played_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert pressed(tmp_path, "at=-1") == Exit.INTERRUPTED
+    told = capsys.readouterr()
+    assert "before anything was played" in told.err
+    assert json.loads(told.out.splitlines()[-1])["event"] == "interrupted"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
