@@ -20,8 +20,9 @@ from simulator.runs.flights import Flight, charged_ns
 from simulator.runs.gate import Gate, Surfacing
 from simulator.runs.records import Kind
 from simulator.timing.audit import percentile
+from simulator.web.clipping import clip
 
-__all__ = ["BUDGET_MS", "STRIP_NS", "LiveFeed", "Shown", "clip"]
+__all__ = ["BUDGET_MS", "STRIP_NS", "LiveFeed", "Shown"]
 
 STRIP_NS = 120 * SECOND
 """How far back the strip reaches."""
@@ -35,15 +36,6 @@ _MEMORIES = 4
 _LONGEST, _MEMORY, _NAME = 1000, 200, 80
 
 Say = Callable[[str, dict[str, Any]], object]
-
-
-def clip(text: str, most: int = _LONGEST) -> str:
-    """A text as it is sent: a long one says how much of it is left out.
-
-    >>> clip("abcdef", 4)
-    'abcd… (2 more characters)'
-    """
-    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most} more characters)"
 
 
 def _named(text: str | None) -> str | None:
@@ -157,7 +149,7 @@ class LiveFeed:
                 "index": snapshot.index,
                 "t_ms": _ms(t),
                 "app": _named(snapshot.app),
-                "title": None if snapshot.title is None else clip(snapshot.title),
+                "title": None if snapshot.title is None else clip(snapshot.title, _LONGEST),
                 "held": snapshot.held,
                 "picture": None if image is None else image.pixels_hash,
             }
@@ -248,7 +240,7 @@ class LiveFeed:
             "id": id_,
             "seq": flight.seq,
             "intention": clip(offer.intention, _NAME),
-            "text": clip(offer.text.strip()),  # what begins with empty lines would be shown as nothing
+            "text": clip(offer.text.strip(), _LONGEST),  # what begins with empty lines would be shown as nothing
             "confidence": offer.confidence,
             "t_ms": _ms(arrival_ns),
             "captured_ms": _ms(snapshot.captured_ns),

@@ -21,6 +21,7 @@ from simulator.core.errors import UsageError, quote
 from simulator.core.intentions import key
 from simulator.runs.records import Kind, LoggedOffer
 from simulator.runs.runlog import flag_names
+from simulator.web.clipping import clip
 from simulator.web.timeline_log import LONG, decisions, failed, needed, stages, write
 from simulator.web.timeline_threads import intent_of, threads
 from simulator.web.timeline_times import seconds_of
@@ -206,7 +207,9 @@ def _offer(offer: LoggedOffer, told: Told | None, intent: str | None) -> dict[st
         "captured_s": seconds_of(offer.captured_ns),
         "arrived_s": seconds_of(offer.actionable_ns),
         "intention": offer.intention,
-        "text": "" if verdict == "held_back" else offer.text[:LONG],  # thousands of the same, none of which was shown
+        "text": ""
+        if verdict == "held_back"
+        else clip(offer.text, LONG),  # thousands of the same, none of which was shown
         "confidence": offer.confidence,
         "class": verdict,
         "mark": "offer" if verdict is None else MARKS.get(verdict, verdict),

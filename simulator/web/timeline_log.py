@@ -10,6 +10,7 @@ import numpy as np
 from simulator.core.types import SECOND
 from simulator.runs.records import Ints, Kind, RunLog
 from simulator.session.truth import Truth
+from simulator.web.clipping import clip
 from simulator.web.timeline_times import seconds_of
 
 __all__ = ["LONG", "decisions", "failed", "needed", "stages", "write"]
@@ -53,7 +54,9 @@ def failed(log: RunLog) -> dict[str, Any]:
     timeout = log.header.get("timeout_ns")
     errors, unread = (int((log.kind == kind).sum()) for kind in _FAILED)
     said = {
-        str(seq): f"{e['kind']}: {e['text']}"[:LONG] for seq, record in log.full.items() if (e := record.get("error"))
+        str(seq): clip(f"{e['kind']}: {e['text']}", LONG)
+        for seq, record in log.full.items()
+        if (e := record.get("error"))
     }
     charge_s = None if timeout is None else seconds_of(int(timeout))
     return {"errors": errors, "unparsed": unread, "charge_s": charge_s, "said": said}

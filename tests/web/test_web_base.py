@@ -111,6 +111,14 @@ SAID = {
 }
 
 
+def test_a_text_of_which_the_beginning_was_sent_says_how_long_it_is(about: Any) -> None:
+    about.evaluate(
+        "import('/static/base.js').then(({ text, byId }) =>"
+        " byId('main').append(text('y'.repeat(1000) + '… (9000 more characters)')))"
+    )
+    assert about.get_by_role("button", name="more (1\u202f000 of 10\u202f000 characters)").count() == 1
+
+
 def test_numbers_and_texts_for_people(about: Any) -> None:
     assert {call: run(about, f"return base.{call}") for call in SAID} == SAID
 

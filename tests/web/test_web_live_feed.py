@@ -13,8 +13,9 @@ from simulator.runs.answers import Answer
 from simulator.runs.flights import Flight
 from simulator.runs.gate import OFF, STANDARD
 from simulator.runs.records import Kind
+from simulator.web.clipping import clip
 from simulator.web.hub import LARGEST, Hub
-from simulator.web.live_feed import STRIP_NS, LiveFeed, clip
+from simulator.web.live_feed import STRIP_NS, LiveFeed
 
 
 class Told:

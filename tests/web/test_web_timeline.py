@@ -183,6 +183,7 @@ def test_hostile_words_are_shown_and_do_nothing(page: Any, served: Served, tmp_p
         assert ("more (10" in page.inner_text("#window")) == (t == 34)  # 10,000 characters are cut, and can be opened
     page.wait_for_function("document.getElementById('panel').innerText.includes('javascript:')")
     assert page.evaluate("document.querySelectorAll('main img[onerror], main script').length") == 0
+    assert page.locator("#list").get_by_text("more (417 of 10 022 characters)").count() == 1
     assert "owned" not in page.title()
     texts = page.evaluate("document.body.innerText")
     assert not set(texts) & set("\x1b\x07\x00\u202e\u2066\u200b")

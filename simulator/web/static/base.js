@@ -17,6 +17,14 @@ export function plain(value) {
   });
 }
 
+// How a text ends of which the server sent the beginning only (simulator.web.clipping).
+const LEFT_OUT = /… \((\d+) more characters\)$/;
+export const beginning = (sent) => sent.replace(LEFT_OUT, "");
+function length(whole) {
+  const cut = LEFT_OUT.exec(whole);
+  return cut ? `${count(cut.index)} of ${count(cut.index + Number(cut[1]))}` : count(whole.length);
+}
+
 // Other people's text as an element, kept apart from the text around it; a long one is cut and can be opened.
 export function text(value, { limit = 300, tag = "span" } = {}) {
   const whole = plain(value);
@@ -27,13 +35,13 @@ export function text(value, { limit = 300, tag = "span" } = {}) {
     return node;
   }
   const words = el("span", {}, letters.slice(0, limit).join("") + "…");
-  const more = el("button", { type: "button", class: "more", "aria-expanded": "false" }, `more (${count(whole.length)} characters)`);
+  const more = el("button", { type: "button", class: "more", "aria-expanded": "false" }, `more (${length(whole)} characters)`);
   more.addEventListener("click", (event) => {
     event.stopPropagation();
     const open = more.getAttribute("aria-expanded") !== "true";
     more.setAttribute("aria-expanded", String(open));
     words.textContent = open ? whole : letters.slice(0, limit).join("") + "…";
-    more.textContent = open ? "less" : `more (${count(whole.length)} characters)`;
+    more.textContent = open ? "less" : `more (${length(whole)} characters)`;
   });
   node.append(words, " ", more);
   return node;

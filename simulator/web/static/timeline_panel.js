@@ -1,5 +1,5 @@
 // The panel beside the frame: what the log and the scorer say of one decision.
-import { ask, clock, colour, count, el, failed, fixed, ms, plain, put, text } from "/static/base.js";
+import { ask, beginning, clock, colour, count, el, failed, fixed, ms, plain, put, text } from "/static/base.js";
 import { MARKS, needMark, stageColour, swatch } from "/static/timeline_marks.js";
 
 export const TABS = ["Decision", "Prompt", "Memory", "Stages", "JSON"];
@@ -93,7 +93,7 @@ export class Panel {
     if (at.flags) parts.push(el("p", {}, [at.flags & 1 && "Nothing had changed on the screen (held).", at.flags & 2 && "First decision, cold.", at.flags & 4 && "It ended after the session: it counts as too late."].filter(Boolean).join(" ")));
     for (const offer of this.run.offersOf.get(at.seq) ?? []) {
       const why = told?.why.find((one) => one.id === offer.id);
-      const whole = told?.record.offers?.find((one) => one.intention === offer.intention && one.text?.startsWith(offer.text));
+      const whole = told?.record.offers?.find((one) => one.intention === offer.intention && one.text?.startsWith(beginning(offer.text)));
       parts.push(el("h3", {}, swatch(offer.mark), " ", offer.class ? `Offer: ${offer.class.replaceAll("_", " ")}` : "Offer"),
         el("p", {}, text(offer.intention, { limit: 120 }), offer.confidence === null ? "" : ` (confidence ${fixed(offer.confidence)})`),
         el("p", {}, text(whole?.text ?? offer.text, { limit: 400 })),
