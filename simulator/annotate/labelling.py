@@ -31,6 +31,7 @@ from simulator.annotate.marks import (
     live,
     mark_of,
     problems,
+    version_of,
     why,
 )
 from simulator.core.errors import InputError, UsageError, quote
@@ -155,6 +156,10 @@ class Labels:
         """The windows, in order of time."""
         marks = (mark_of(row, self._zero) for row in live(self._rows()))
         return sorted(marks, key=lambda m: (m.opens_ns, m.closes_ns, m.id))
+
+    def version(self) -> str:
+        """What this labeller has changed so far, see ``marks.version_of``."""
+        return version_of(self._rows())
 
     def close(self, *, replace: bool = False) -> int:
         """Make the windows the session's truth; how many. They cannot be changed afterwards.

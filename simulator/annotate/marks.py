@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from simulator.session.schema import ACCEPTED, DRAFTS, MARKED
 from simulator.session.truth import Opportunity
 
 __all__ = ["ACCEPTED", "CLOSED", "COLUMNS", "MARKED", "NEED", "Case", "Mark", "Standing", "case_of", "labelled_by",
-           "live", "mark_of", "problems", "scenario_text", "standing", "why"]  # fmt: skip
+           "live", "mark_of", "problems", "scenario_text", "standing", "version_of", "why"]  # fmt: skip
 
 CLOSED, NEED = "closed", "need"
 COLUMNS = ("id", "at_ns", "closes_ns", "acted_ns", "intention", "query", "note", "weight", "origin", "verdict",
@@ -98,6 +99,7 @@ class Standing:
         truth_by: whose windows are the session's truth, by name; empty for nobody's.
         n_recorded: windows in ``opportunities`` that no labeller put there.
         n_assists: recorded events with an assistant, from which needs follow where ``opportunities`` is empty.
+        version: what the labeller had changed by then, see ``version_of``.
     """
 
     marks: tuple[Mark, ...]
@@ -108,6 +110,7 @@ class Standing:
     truth_by: tuple[str, ...]
     n_recorded: int
     n_assists: int
+    version: str
 
 
 def case_of(folder: Path) -> Case:
@@ -192,7 +195,17 @@ def standing(case: Case, by: str | None) -> Standing:
         truth_by=tuple(labelled_by(case.header.meta)) if by_labeller else (),
         n_recorded=sum(origin != MARKED for origin in origins),
         n_assists=assists,
+        version=version_of(own),
     )
+
+
+def version_of(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A word for all that one labeller has changed and undone: another one as soon as any of it is different.
+
+    Ids alone would not do: that of a change which was undone is given again.
+    """
+    said = [[row[column] for column in COLUMNS] for row in sorted(rows, key=lambda row: row["id"])]
+    return sha256(repr(said).encode(errors="surrogatepass")).hexdigest()[:24]
 
 
 def live(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -68,6 +68,7 @@ def windows(case: Case, by: str) -> dict[str, Any]:
         "can_undo": stands.can_undo,
         "can_redo": stands.can_redo,
         "closed": stands.closed,
+        "version": stands.version,
         "others": [{"by": name, "n": n, "closed": done} for name, (n, done) in stands.others.items()],
         "truth_by": list(stands.truth_by),
         "closing": _closing(case, stands, by.strip(), [why for why in (*single, together) if why is not None]),
@@ -158,18 +159,25 @@ def change(folder: Path, given: Mapping[str, Any]) -> dict[str, Any]:
         elif do == "remove":
             labels.remove(_id(given))
         elif do == "undo":
+            _ensure_seen(given, labels)
             labels.undo()
         elif do == "redo":
+            _ensure_seen(given, labels)
             labels.redo()
         elif do == "take":
             made = _take(folder, labels)
         elif do == "close":
-            if given.get("n") != len(labels.marks()):
-                raise UsageError("the windows were changed elsewhere; load the page again and look at them first")
+            _ensure_seen(given, labels)
             labels.close(replace=given.get("replace") is True)
         else:
             raise UsageError("add, change, remove, undo, redo, take or close is wanted")
     return {**windows(case_of(folder), by), "made": made}
+
+
+def _ensure_seen(given: Mapping[str, Any], labels: Labels) -> None:
+    """What is said of all windows at once is said of those that the page shows, and not of what came since."""
+    if given.get("seen") != labels.version():
+        raise UsageError("the windows were changed elsewhere; load the page again and look at them first")
 
 
 def _take(folder: Path, labels: Labels) -> int | None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from simulator.annotate.marks import case_of, standing
+from simulator.annotate.labelling import Labels
+from simulator.annotate.marks import Mark, case_of, standing
 from simulator.core.types import SECOND
 from simulator.session.scenario import plays
 from simulator.web.place import Place, id_of
@@ -141,6 +142,34 @@ def test_what_was_marked_survives_a_reload_and_is_undone_after_it(page: Any, ser
     assert _marks(day) == []
 
 
+def test_undo_of_a_page_that_is_behind_takes_nothing_back_that_another_page_changed(
+    page: Any, served: Served, day: Path, watched: Any
+) -> None:
+    _open(page, served, day)
+    _press(page, "o")
+    with Labels(case_of(day), "ann") as labels:  # as another page does
+        labels.add(Mark(30 * SECOND, 40 * SECOND, "Translation"))
+    _press(page, "u")
+    page.wait_for_selector("#problem .failed")
+    assert "changed elsewhere; load the page again" in page.text_content("#problem")
+    assert len(_marks(day)) == 2
+    page.reload()
+    page.wait_for_function("globalThis.label?.state.data?.windows.length === 2")
+    _press(page, "u")
+    assert [opens for opens, *_ in _marks(day)] == [0]
+    watched.forgive("400")
+
+
+def test_a_text_that_is_cut_is_cut_with_a_word(page: Any, served: Served, day: Path) -> None:
+    _open(page, served, day)
+    _press(page, "o")
+    page.locator("#query").fill("x" * 5000)
+    assert "the question was cut: 4\u202f000 characters are kept, 1\u202f000 were left out" in page.text_content(
+        "#said"
+    )
+    page.wait_for_function("label.state.data.windows[0].query?.length === 4000")
+
+
 def test_closing_says_what_it_does_and_makes_the_truth(page: Any, served: Served, day: Path) -> None:
     _open(page, served, day)
     assert page.is_disabled("#close")
@@ -162,6 +191,8 @@ def test_closing_says_what_it_does_and_makes_the_truth(page: Any, served: Served
     (need,) = plays([day.parent])[0].truth.opportunities
     assert (need.opens_ns, need.intention, need.origin) == (0, "Translation", "label")
     assert page.is_disabled("#begin")
+    look = "(id) => getComputedStyle(document.getElementById(id)).backgroundColor"
+    assert page.evaluate(look, "begin") == page.evaluate(look, "end"), "nothing invites to it any more"
     assert "has closed" in page.text_content("#notes")
 
 

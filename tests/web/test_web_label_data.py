@@ -33,6 +33,10 @@ def _add(day: Path, opens: float = 10, closes: float = 20, by: str = "ann", **mo
     return change(day, {"by": by, "do": "add", "opens_s": opens, "closes_s": closes, **more})
 
 
+def _turn(day: Path, do: str, seen: dict[str, Any]) -> dict[str, Any]:
+    return change(day, {"by": "ann", "do": do, "seen": seen["version"]})
+
+
 def test_a_change_tells_how_the_windows_are_then(day: Path) -> None:
     told = _add(day, intention="translation", query=" what ", weight=2)
     (one,) = told["windows"]
@@ -40,18 +44,35 @@ def test_a_change_tells_how_the_windows_are_then(day: Path) -> None:
     assert (told["can_undo"], told["can_redo"], told["closing"]["why"]) == (True, False, None)
     told = change(day, {"by": "ann", "do": "change", **one, "closes_s": 25, "acted_s": 25})
     assert [(w["closes_s"], w["acted_s"]) for w in told["windows"]] == [(25, 25)]
-    assert change(day, {"by": "ann", "do": "undo"})["windows"][0]["closes_s"] == 20
-    assert change(day, {"by": "ann", "do": "undo"})["windows"] == []
-    told = change(day, {"by": "ann", "do": "redo"})
+    told = _turn(day, "undo", told)
+    assert told["windows"][0]["closes_s"] == 20
+    told = _turn(day, "undo", told)
+    assert told["windows"] == []
+    told = _turn(day, "redo", told)
     assert (len(told["windows"]), told["can_redo"]) == (1, True)
     json.dumps(told, allow_nan=False)
 
 
+@pytest.mark.parametrize("word", ["undo", "redo", "close"])
+def test_nothing_is_undone_redone_or_closed_that_the_page_has_not_seen(day: Path, word: str) -> None:
+    first = _add(day, intention="Translation")
+    _turn(day, "undo", first)
+    _add(day, 30, 40, intention="Translation")  # another page of theirs: the id is the first one's
+    before = windows(case_of(day), "ann")
+    for seen in (first["version"], None, 1):
+        with pytest.raises(UsageError, match="changed elsewhere"):
+            change(day, {"by": "ann", "do": word, "seen": seen})
+    assert windows(case_of(day), "ann") == before
+
+
+def test_anothers_changes_are_in_nobodys_way(day: Path) -> None:
+    told = _add(day, intention="Translation")
+    _add(day, 30, 40, by="bo")
+    assert _turn(day, "undo", told)["windows"] == []
+
+
 def test_who_closes_must_have_seen_what_is_closed(day: Path) -> None:
-    _add(day, intention="Translation")
-    with pytest.raises(UsageError, match="changed elsewhere"):
-        change(day, {"by": "ann", "do": "close", "n": 2})
-    told = change(day, {"by": "ann", "do": "close", "n": 1})
+    told = _turn(day, "close", _add(day, intention="Translation"))
     assert told["closed"]
     assert told["truth_by"] == ["ann"]
     assert windows(case_of(day), "bo")["others"] == [{"by": "ann", "n": 1, "closed": True}]
@@ -67,7 +88,7 @@ def test_windows_of_no_length_of_the_recording_are_told_one_by_one(day: Path) ->
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(
-        st.sampled_from(["do", "id", "opens_s", "closes_s", "acted_s", "weight", "intention", "query", "by", "n"]),
+        st.sampled_from(["do", "id", "opens_s", "closes_s", "acted_s", "weight", "intention", "query", "by", "seen"]),
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.lists(st.none(), max_size=1)
         | st.sampled_from(["add", "change", "remove", "undo", "redo", "take", "close", "ann", 10, 20.5, "Translation"]),
     )
@@ -121,7 +142,7 @@ def test_accepted_offers_of_a_live_run_are_taken_over_as_windows(tmp_path: Path)
     )
     with pytest.raises(UsageError, match="among the windows already"):
         change(session, {"by": "ann", "do": "take"})
-    change(session, {"by": "ann", "do": "close", "n": 1})
+    _turn(session, "close", windows(case_of(session), "ann"))
     (need,) = plays([demo])[0].truth.opportunities
     assert need.opens_ns == 12 * SECOND
     assert (demo / "scenario.yaml").read_text().count("opportunities") == 0

@@ -20,11 +20,12 @@ const place = (t) => Math.round(Math.min(Math.max(t, 0), session.end) * 1000) / 
 // ---------------------------------------------------------------- to and from the recording
 
 let before = Promise.resolve();
-// One change after the other. The page shows what the recording holds then, not what it hoped for.
+// One change after the other; gives whether it was made. The page shows what the recording holds then, not what it hoped
+// for.
 function send(change, { keep = false } = {}) {
   before = before.then(async () => {
     const given = typeof change === "function" ? change() : change;
-    if (!given) return;
+    if (!given) return false;
     put(byId("saved"), "saving…");
     try {
       const data = await tell(`/api/label/${id}/windows`, { by: state.by, ...given });
@@ -33,10 +34,12 @@ function send(change, { keep = false } = {}) {
       shown(data);
       put(byId("saved"), "✓ saved");
       put(byId("problem"));
+      return true;
     } catch (error) {
       put(byId("saved"), "✕ not saved");
       failed(byId("problem"), error);
       fill();
+      return false;
     }
   });
   return before;
@@ -108,8 +111,10 @@ function remove() {
   if (!one) return flash("no window is selected");
   if (may()) send({ do: "remove", id: one.id }).then(() => say("window deleted; u undoes it"));
 }
-const undo = () => { if (may() && state.data.can_undo) send({ do: "undo" }).then(() => say("undone")); else if (!state.fixed) flash("nothing is left to undo"); };
-const redo = () => { if (may() && state.data.can_redo) send({ do: "redo" }).then(() => say("done again")); else if (!state.fixed) flash("nothing was undone"); };
+// The version that this page shows when it is their turn: what another page changed since is not taken back unseen.
+const turn = (what, said) => send(() => ({ do: what, seen: state.data.version })).then((done) => { if (done) say(said); });
+const undo = () => { if (may() && state.data.can_undo) turn("undo", "undone"); else if (!state.fixed) flash("nothing that this page shows is left to undo"); };
+const redo = () => { if (may() && state.data.can_redo) turn("redo", "done again"); else if (!state.fixed) flash("nothing that this page shows was undone"); };
 
 function select(one, { show = true } = {}) {
   flushNow();
@@ -158,6 +163,14 @@ for (const name of FIELDS) {
   byId(name).addEventListener("change", read);
   byId(name).addEventListener("keydown", (event) => { if (event.key === "Escape") byId("base").focus(); });
 }
+// A longer text is not kept; cut here and not by the browser, which would say nothing of it.
+const LONGEST = 4000;
+for (const name of ["query", "note"]) byId(name).addEventListener("input", (event) => {
+  const over = event.target.value.length - LONGEST;
+  if (over <= 0) return;
+  event.target.value = event.target.value.slice(0, LONGEST);
+  say(`the ${name === "query" ? "question" : "note"} was cut: ${count(LONGEST)} characters are kept, ${count(over)} were left out`);
+});
 for (const name of ["query", "note", "intention"]) byId(name).addEventListener("input", () => { clearTimeout(typing); typing = name === "intention" ? 0 : setTimeout(read, TYPING_MS); });
 byId("form").addEventListener("submit", (event) => event.preventDefault());
 addEventListener("pagehide", flushNow);
@@ -199,7 +212,7 @@ byId("replace").addEventListener("change", (event) => { byId("yes").disabled = !
 byId("no").addEventListener("click", () => byId("sure").close());
 byId("yes").addEventListener("click", () => {
   byId("sure").close();
-  send({ do: "close", n: windows().length, replace: byId("replace").checked }).then(() => { if (state.data.closed) say("closed: these windows are the truth of the session"); });
+  send({ do: "close", seen: state.data.version, replace: byId("replace").checked }).then(() => { if (state.data.closed) say("closed: these windows are the truth of the session"); });
 });
 byId("take").addEventListener("click", () => { if (may()) send({ do: "take" }); });
 byId("offers").addEventListener("change", async (event) => {
