@@ -21,7 +21,7 @@ from simulator.sweep.place import RUNS, read_plan
 from simulator.timing.clock import wall_ns
 from simulator.web.stamps import Stamp, sources, stamp
 
-__all__ = ["FIGURES", "Index", "row_of"]
+__all__ = ["FIGURES", "Index", "row_of", "session_of"]
 
 FIGURES = (
     "F1_rt", "F1", "S_final", "intention_accuracy", "scheduled_latency@p50", "scheduled_latency@p95",
@@ -176,8 +176,13 @@ def _row_of(path: Path) -> tuple[dict[str, Any], tuple[tuple[str, ...], ...]]:
         row["why"] = "no scores that fit: `proact score` makes them"
     if row["invalid"]:
         row["why"] = f"the harness itself was late, so the figures say nothing of the agent: {row['invalid'][0]}"
-    units = tuple((key, *(str(h.get(k)) for k in _SESSION)) for key, h in sorted(told["resolved"].items()))
+    units = tuple((key, *session_of(header)) for key, header in sorted(told["resolved"].items()))
     return row, units
+
+
+def session_of(header: Mapping[str, Any]) -> tuple[str, ...]:
+    """What tells the session of a unit, of its header as ``run.json`` has it."""
+    return tuple(str(header.get(k)) for k in _SESSION)
 
 
 def _head(told: Mapping[str, Any]) -> dict[str, Any]:

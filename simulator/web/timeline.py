@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from aiohttp import web
 
-from simulator.core.errors import UsageError
+from simulator.core.errors import UsageError, quote
 from simulator.runs.folder import read_run
 from simulator.runs.lock import status_now
 from simulator.runs.runlog import no_collection
 from simulator.runs.stored import stored
 from simulator.session.schema import FILE_NAME
 from simulator.web.index import index_of, runs_of
+from simulator.web.index_data import session_of
 from simulator.web.pages import answered, html
 from simulator.web.place import NotHere, Place
 from simulator.web.stamps import Stamp, stamp
@@ -126,14 +127,17 @@ class _Sheets:
         index, runs = index_of(self._place), runs_of(self._place)
         index.rows(runs, budget_s=0.2)
         others = [one for one in index.same_session(runs, view.run, key) if one["id"] != id_]
-        units = {one["id"]: one["unit"] for one in others}
-        more = [self._beside(other, units.get(other, key)) for other in beside if other and other != id_]
-        return {"id": id_, **self._lanes(view), "others": others, "beside": more}
+        names = {one: name for one, _, name in runs}  # those of one folder name say what they lie in
+        more = [self._beside(other, view, names) for other in beside if other and other != id_]
+        return {"id": id_, **self._lanes(view), "name": names.get(id_, view.run.name), "others": others, "beside": more}
 
-    def _beside(self, id_: str, key: str) -> dict[str, Any]:
+    def _beside(self, id_: str, first: UnitView, names: Mapping[str, str]) -> dict[str, Any]:
         """The lanes of another run, or why they cannot be shown."""
         try:
-            return {"id": id_, **self._lanes(self.view(id_, key)), "others": []}
+            run = self._place.run(id_)
+            name = names.get(id_, run.name)
+            view = self.view(id_, _same_session(run, name, first))
+            return {"id": id_, **self._lanes(view), "name": name, "others": []}
         except UsageError as error:
             return {"id": id_, "problem": f"A run beside this one cannot be shown: {error}"}
 
@@ -197,6 +201,19 @@ def _scenarios(run: Path) -> list[Path]:
     given = read_run(run).get("given", {})
     named = [Path(one) for one in (*given.get("scenarios", ()), *filter(None, [given.get("live")]))]
     return [run.parent / _SCENARIO, *named, *(path / _SCENARIO for path in named)]
+
+
+def _same_session(run: Path, name: str, first: UnitView) -> str:
+    """The unit in which a run played the session of another run's unit; the one of the same name, if there is one.
+
+    Raises:
+        UsageError: there is none.
+    """
+    wanted = session_of(read_run(first.run)["resolved"][first.key])
+    there = [key for key, header in sorted(read_run(run)["resolved"].items()) if session_of(header) == wanted]
+    if not there:
+        raise UsageError(f"{quote(name)} did not play this session")
+    return first.key if first.key in there else there[0]
 
 
 def _ensure_unit(run: Path, key: str) -> None:

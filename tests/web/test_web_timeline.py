@@ -14,6 +14,7 @@ import pytest
 from simulator.runs.lock import Lock
 from simulator.web.pictures import Pictures
 from simulator.web.place import Place, id_of
+from simulator.web.server import Web
 from tests.replays import HOSTILE, SAID, play, record
 
 DESKTOP, PHONE, PROJECTOR = (1280, 800), (360, 740), (1920, 1080)
@@ -127,6 +128,45 @@ def test_runs_of_the_session_can_be_put_beside_it(page: Any, served: Served, mad
     assert page.evaluate("timeline.drawing.height") > height
     page.uncheck("#others input:not([disabled])")
     page.wait_for_function("timeline.session.runs.length === 1")
+
+
+def test_runs_of_one_name_say_what_they_lie_in(page: Any, served: Served, made: Path, tmp_path: Path) -> None:
+    one, other = (Path(shutil.copytree(made / "runs/scripted", tmp_path / at / "rag")) for at in ("s1", "s5"))
+    url = served(Place([tmp_path]))
+    page.goto(f"{url}/run/{id_of(one)}/day#runs={id_of(one)},{id_of(other)}")
+    page.wait_for_selector("#whole:not([hidden])")
+    assert "s1/rag" in page.inner_text("#name")
+    assert page.locator("#panel-run option").all_inner_texts() == [
+        f"{letter} {page.evaluate('timeline.session.runs[0].name')} ({name})"
+        for letter, name in (("A", "s1/rag"), ("B", "s5/rag"))
+    ]
+    assert [said in page.inner_text("#labels") for said in ("A s1/rag", "B s5/rag")] == [True, True]
+
+
+def test_a_run_of_another_session_is_not_drawn_over_this_one(
+    page: Any, served: Served, made: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(made / "runs", tmp_path / "runs")
+    other = play(record(tmp_path / "day", seconds=30, needs=()), tmp_path / "runs/other", "silent")
+    assert (other / "units/day").is_dir(), "its unit has the same name"
+    url = served(Place([tmp_path]))
+    page.goto(f"{url}/run/{id_of(tmp_path / 'runs/scripted')}/day#runs=x,{id_of(other)}")
+    page.wait_for_selector("#whole:not([hidden])")
+    assert "cannot be shown: 'runs/other' did not play this session" in page.inner_text("#notes")
+    assert page.evaluate("timeline.session.runs.length") == 1
+
+
+def test_a_picture_that_a_stopped_server_does_not_give_is_not_said_to_be_gone(
+    page: Any, made: Path, watched: Any
+) -> None:
+    with Web(Place([made])).in_thread() as url:
+        page.goto(f"{url}run/{id_of(made / 'runs/scripted')}/day")
+        page.wait_for_selector("#whole:not([hidden])")
+        page.wait_for_selector("#list > *", state="attached")
+    page.evaluate("timeline.seek(50)")
+    page.wait_for_function("document.getElementById('no-frame').innerText.includes('server does not answer')")
+    page.goto("about:blank")
+    watched.forgive("ERR_")
 
 
 def test_the_classes_that_are_drawn_are_the_scorers(page: Any, served: Served, made: Path) -> None:
@@ -262,7 +302,9 @@ def test_a_running_run_is_followed(page: Any, served: Served, made: Path, tmp_pa
     log.write_text("".join(lines[:-1]))
     page.wait_for_function("timeline.session.runs[0].data.offers.length === 4")
     assert _t(page) == here < 34  # whoever steps back stays there
-    lock.release()
+    lock.release()  # as by a kill, which changes no file
+    page.wait_for_function("document.getElementById('notes').innerText.includes('A was killed at')")
+    assert not page.is_visible("#follow-box")
 
 
 def test_a_killed_run_is_told_to_be_one(page: Any, served: Served, made: Path, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ export class Drawing {
     else if (session.truth.needs.length) add("needs", 26, "needs");
     for (const run of session.runs) {
       const moments = run.data.moments.length > 0;
-      add(moments ? "moments" : "offers", 36, `${run.letter} ${run.name}`, { run, sub: moments ? "moments" : "offers", first: true });
+      add(moments ? "moments" : "offers", 36, `${run.letter} ${session.runs.some((other) => other !== run && other.name === run.name) ? run.data.name : run.name}`, { run, sub: moments ? "moments" : "offers", first: true });
       if (run.data.answers?.length) add("answers", 20, "answers", { run });
       if (run.threads.length) add("intents", Math.min(6, run.threadRows) * 11 + 4, "intents", { run });
       add("busy", 18, "busy / dropped", { run });
