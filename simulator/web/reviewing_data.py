@@ -12,8 +12,8 @@ from typing import Any
 from simulator.core.errors import ProactError, UsageError
 from simulator.core.faults import told
 from simulator.core.types import SECOND
-from simulator.privacy.recorded import Recorded
 from simulator.privacy.made_of import made_of
+from simulator.privacy.recorded import Recorded
 from simulator.privacy.review import Closed, Decision, Waiting, alike, close, decide, decision, queue, record
 from simulator.privacy.standing import standing
 from simulator.privacy.states import Shelf, State
@@ -152,7 +152,7 @@ class Reviews:
         with self._shelf(id_) as shelf:
             there = shelf.decisions()
             if not there or not made:
-                raise UsageError("nothing is left to undo")
+                raise UsageError("nothing that this page shows is left to undo")
             if _marks(shelf)[-len(made) :] != made:
                 raise UsageError("this is not the newest decision any more; load the page again and look at it first")
             meant = there[-len(made) :]

@@ -122,6 +122,12 @@ def test_undo_on_a_page_that_is_behind_does_not_take_back_what_another_page_deci
     page: Any, served: Served, day: Path, watched: Any
 ) -> None:
     _open(page, served, day)
+    with Shelf(day) as shelf:
+        shelf.decide(shelf.pictures()[2].path, "delete")
+    _press(page, "u")
+    assert "nothing that this page shows is left to undo" in page.inner_text("main")
+    with Shelf(day) as shelf:
+        shelf.undo([number for number, *_ in shelf.decisions()])
     _press(page, "r")
     with Shelf(day) as shelf:
         shelf.decide(shelf.pictures()[3].path, "delete")

@@ -236,7 +236,7 @@ async function decide(word, together = false, stay = false) {
 }
 
 function undo() {
-  if (!state.closing?.n || state.busy) return say("nothing is left to undo");
+  if (!state.closing?.n || state.busy) return say("nothing that this page shows is left to undo");
   // What this page made last, else the newest that it was told of: never what another page decided since.
   return order(() => ({ do: "undo", made: state.steps.at(-1) ?? state.newest }), ({ undone }) => {
     state.steps.pop();

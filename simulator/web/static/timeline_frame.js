@@ -6,7 +6,10 @@ const ACROSS = 10, A_SHEET = 100, WIDE = 160, HIGH = 90;
 // all; of the pictures the one at the cursor always finds one free.
 const SHEETS_AT_ONCE = 2, PICTURES_AT_ONCE = 3;
 const idle = globalThis.requestIdleCallback ?? setTimeout;
-const WHY = { deleted: "This snapshot was deleted from the recording.", gone: "The file of this picture is not there.", none: "No picture was kept of this snapshot." };
+const WHY = { deleted: "This snapshot was deleted from the recording.", gone: "The file of this picture is not there.", none: "No picture was kept of this snapshot.", away: "The server does not answer, so there is no picture." };
+
+// Whether the server says anything of an address: a picture that cannot be loaded does not tell.
+const answers = (address) => fetch(address, { method: "HEAD", credentials: "same-origin" }).then(() => true, () => false);
 
 export class Frame {
   constructor(recording, { thumb, full, note, box }) {
@@ -84,7 +87,10 @@ export class Frame {
       if (this.ready.size > 24) this.ready.delete(this.ready.keys().next().value);
       if (this.shown === place) this.place(image, false);
       else if (this.shown !== undefined && this.box.classList.contains("tl-stale")) this.place(image, true);  // at least near
-    }, () => { if (this.shown === place) this.say(WHY.gone); }).finally(() => {
+    }, async () => {
+      const why = await answers(image.src) ? WHY.gone : WHY.away;
+      if (this.shown === place) this.say(why);
+    }).finally(() => {
       this.coming.delete(place);
       this.load(this.shown);
     });
