@@ -26,6 +26,7 @@ __all__ = [
     "fixed_of",
     "is_study",
     "maps_of",
+    "marks_of",
     "metric_of",
 ]
 
@@ -133,6 +134,21 @@ def maps_of(summary: Summary, metric: str, rows: str, columns: str, fixed: Mappi
     hatched = any(c is not None and c.hatched for row in cells for c in row)
     gains = any((c["metrics"].get(metric) or {}).get("gain") for c in summary.cells)
     return Maps(picture, beside, hatched, gains)
+
+
+def marks_of(summary: Summary, metric: str) -> str:
+    """What the marks behind a metric's figures mean; of cells that nobody could test, that they were not tested."""
+    told = [cell["metrics"].get(metric) or {} for cell in summary.cells]
+    others = [f for f in told if f.get("value") is not None and not f.get("best")]
+    untested = [f for f in others if f.get("like_best") is None]
+    why = "; ".join(dict.fromkeys(str(f["no_test"]) for f in untested if f.get("no_test")))
+    why = f" ({why})" if why else ""
+    if not any(f.get("best") for f in told):
+        return f"nothing is marked as best{why}"
+    if untested and len(untested) == len(others):
+        return f"★ best; the others were not tested against it{why}"
+    some = f"; of the others {len(untested)} not tested{why}" if untested else ""
+    return f"★ best, † not significantly worse{some}"
 
 
 def _reach(cells: Iterable[Cell]) -> tuple[float, float] | None:

@@ -10,7 +10,7 @@ from typing import Any
 from simulator.figures.summary import Summary
 from simulator.report.page import Made
 from simulator.report.parts import Html, beside, document, listed, number, section, table
-from simulator.report.study import View, axes_of, cells_of, curves_of, effects_of, maps_of
+from simulator.report.study import View, axes_of, cells_of, curves_of, effects_of, maps_of, marks_of
 from simulator.report.summary_file import FILE, read_summary
 from simulator.report.svg import clean, figure
 from simulator.runs.stored import stored
@@ -76,7 +76,7 @@ def _maps(summary: Summary, metric: str, rows: str, columns: str, *, every: bool
         ]
         if maps.hatched:
             said.append("hatched: the interval of the difference to the baseline holds 0, or no session differs")
-        yield figure(maps.picture, f"{'; '.join([*said, '★ best, † not significantly worse'])}.")
+        yield figure(maps.picture, f"{'; '.join([*said, marks_of(summary, metric)])}.")
         if every:
             for title, picture in maps.beside.items():
                 yield figure(picture, f"{title}{f' at {at}' if at else ''}; darker: less.")

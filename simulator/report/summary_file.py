@@ -65,7 +65,7 @@ _NO_NUMBER, _NO_TEXT, _NO_COUNT = _or_null(_NUMBER), _or_null(_TEXT), _or_null(_
 _GAIN = {"value": _NO_NUMBER, "low?": _NO_NUMBER, "high?": _NO_NUMBER}
 _FIGURE = {
     **_GAIN, "n?": _NO_COUNT, "n_events?": _NO_NUMBER, "best?": _or_null(_FLAG), "like_best?": _or_null(_FLAG),
-    "reason?": _NO_TEXT, "gain?": (_GAIN, None),
+    "reason?": _NO_TEXT, "no_test?": _NO_TEXT, "gain?": (_GAIN, None),
 }  # fmt: skip
 _CELL = {
     "name": _TEXT, "values": {"*": _TEXT}, "units": {"done": _COUNT, "erred": _COUNT, "missing": _COUNT},

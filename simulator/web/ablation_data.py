@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.figures.summary import Summary
-from simulator.report.study import View, axes_of, cells_of, curves_of, effects_of, fixed_of, maps_of, metric_of
+from simulator.report.study import (
+    View,
+    axes_of,
+    cells_of,
+    curves_of,
+    effects_of,
+    fixed_of,
+    maps_of,
+    marks_of,
+    metric_of,
+)
 
 __all__ = ["ablation"]
 
@@ -39,6 +49,7 @@ def ablation(name: str, summary: Summary, view: View) -> dict[str, Any]:
         "beside": [{"title": title, "map": map_.told()} for title, map_ in maps.beside.items()],
         "hatched": maps.hatched,
         "gains": maps.gains,
+        "marks": marks_of(summary, metric),
         "curves": [
             {"caption": caption, "picture": drawn.told()}
             for caption, drawn in curves_of(summary, metric, rows, columns, fixed).items()

@@ -39,6 +39,7 @@ def test_a_study_is_reported_with_maps_curves_effects_and_cells(sweep: Path) -> 
     assert html.count("<svg") == 2 * 2 + 1 + 2 + 2
     assert "F1_rt by agent and memory at window 5min" in html
     assert "latencies are modelled, not measured" in html
+    assert "★ best, † not significantly worse" in html
     assert html.count("<tr>") > 8
     assert "<script" not in html
     assert len(html.encode()) < 1_000_000

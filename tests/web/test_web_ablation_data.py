@@ -88,6 +88,24 @@ def test_a_cell_is_hatched_where_the_interval_of_its_difference_to_the_baseline_
     assert found["hatched"]
 
 
+def test_cells_that_nobody_could_test_are_said_not_to_be_tested() -> None:
+    summary = a_summary()
+    assert ablation("s", Summary(summary), View())["marks"] == "★ best, † not significantly worse"
+    figures = [cell["metrics"]["F1_rt"] for cell in summary["cells"]]
+    why = {"like_best": None, "no_test": "2 sessions: a test needs 6"}
+    figures[1] |= why
+    some = "★ best, † not significantly worse; of the others 1 not tested (2 sessions: a test needs 6)"
+    assert ablation("s", Summary(summary), View())["marks"] == some
+    for figure in figures:
+        if not figure["best"]:
+            figure |= why
+    said = "★ best; the others were not tested against it (2 sessions: a test needs 6)"
+    assert ablation("s", Summary(summary), View())["marks"] == said
+    for figure in figures:
+        figure["best"] = False
+    assert ablation("s", Summary(summary), View())["marks"].startswith("nothing is marked as best")
+
+
 def test_axes_and_figure_can_be_switched() -> None:
     found = ablation("s", Summary(a_summary()), View("unwanted_per_hour", "window", "agent"))
     assert found["view"]["fixed"] == {"memory": "none"}

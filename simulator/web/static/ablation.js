@@ -41,7 +41,7 @@ function map(data) {
   const against = Object.entries(data.baseline).map(([axis, value]) => `${axis} ${value}`).join(", ") || "the baseline";
   const signs = [metric.direction === "down" ? "darker: less, which is better" : metric.direction === "up" ? "darker: more, which is better" : "darker: more", "the same shades at every value of the other axes",
     data.hatched ? `hatched: the interval of the difference to ${against} holds 0, or no session differs` : data.gains ? `nothing is hatched: each difference to ${against} is clear, or is not known` : "differences to a baseline are not in this summary, so nothing is hatched",
-    "★ best, † not significantly worse; below each figure its 95 % interval"];
+    data.marks, "below each figure its 95 % interval"];
   return el("section", { "aria-labelledby": "map-head" },
     el("h2", { id: "map-head" }, `${view.metric} [${metric.unit}] by ${view.rows}${view.columns ? ` and ${view.columns}` : ""}`),
     figure(data.map, `${signs.join("; ")}.${metric.formula ? ` ${view.metric} = ${metric.formula}.` : ""}`, { label: "map" }),
