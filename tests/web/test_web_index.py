@@ -193,6 +193,19 @@ def test_a_long_source_of_latencies_is_cut(page: Any, served: Served, runs: Path
     assert len(page.inner_text(f"tr[data-id='{id_of(runs / 'silent')}']")) < 1000
 
 
+def test_a_word_in_a_badge_is_not_broken(page: Any, served: Served, runs: Path) -> None:
+    file = runs / "scripted/run.json"
+    told = json.loads(file.read_text("utf-8"))
+    told["resolved"]["day"]["latency"] = "profile:measured-on-a-laptop.csv"
+    told["resolved"]["day"]["agent"] = "prior " * 20
+    file.write_text(json.dumps(told), "utf-8")
+    _open(page, served, runs)
+    lines = "[...document.querySelectorAll('#rows td .badge .said')].map((one) => one.getClientRects().length)"
+    for width in (1280, 1000, 700):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(lines) == [1, 1, 1]
+
+
 def test_without_scripts_a_page_says_what_it_needs(new_page: Callable[..., Any], served: Served, runs: Path) -> None:
     page = new_page(java_script_enabled=False)
     url = served(Place([runs]))
