@@ -182,6 +182,14 @@ class Replayed:
         return call.replayed_ns
 
 
+def _said(piece: str) -> tuple[str, str]:
+    """A parameter and its length of time."""
+    name, equals, value = piece.partition("=")
+    if not equals:
+        raise ValueError(f"{quote(piece)} is no parameter with a length of time, such as rtt=200ms")
+    return name, value
+
+
 def parse_latency(text: str) -> Fixed | Profile | Token | Replayed:
     """Read ``fixed:…``, ``profile:…``, ``token:…`` or ``cassette`` (``from:RUN`` needs a run:
     ``runs.journal.empirical``).
@@ -195,7 +203,7 @@ def parse_latency(text: str) -> Fixed | Profile | Token | Replayed:
             decide, plus, write = rest.partition("+")
             return Fixed(parse_duration(decide), parse_duration(write) if plus else 0)
         if kind == "token":
-            given = dict(piece.split("=", 1) for piece in rest.split(",") if piece)
+            given = dict(_said(piece) for piece in rest.split(",") if piece)
             unknown = set(given) - {"rtt", "prefill", "image", "decode"}
             if unknown:
                 raise ValueError(f"'{min(unknown)}' is not one of rtt, prefill, image, decode")

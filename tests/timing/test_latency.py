@@ -80,3 +80,8 @@ def test_a_profile_of_any_length_is_told_what_takes_one() -> None:
 def test_what_is_no_latency_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="latency"):
         parse_latency(text)
+
+
+def test_a_parameter_without_a_length_of_time_is_told_in_words() -> None:
+    with pytest.raises(UsageError, match=r"latency 'token:zz': 'zz' is no parameter with a length of time, such as"):
+        parse_latency("token:zz")
