@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -91,15 +92,27 @@ def _entries(study: StudyFile, axes: Mapping[str, Sequence[str]], where: Path, m
     for name in axes:
         found.axes[name] += [given[name] for given in found.include if name in given]
         found.axes[name][:] = dict.fromkeys(found.axes[name])
+    # A value that the command line took away needs no leaving out, and is no mistake of the file.
+    excludable = {name: [*v, *(_of_file(study, name, where) if name in set_ else ())] for name, v in found.axes.items()}
     for i, entry in enumerate(study.exclude):
         with faults.noted():
             if not entry:
                 raise InputError(where, "an axis with a value is wanted", field=f"exclude[{i}]")
-            given = _entry(entry, f"exclude[{i}]", found.axes, where, models, known=True, set_=set_)
+            given = _entry(entry, f"exclude[{i}]", excludable, where, models, known=True, set_=set_)
             found.exclude.append(given)
     with faults.noted():
         found.baseline.update(_entry(study.baseline, "baseline", found.axes, where, models, known=True, set_=set_))
     faults.tell()
+    return found
+
+
+def _of_file(study: StudyFile, name: str, where: Path) -> list[str]:
+    """What the file says of an axis, as typed; values that there are not are nobody's affair here."""
+    typed = list(study.data or ()) if name == DATA else study.axes.get(name, [])
+    found = []
+    for value in typed if isinstance(typed, list) else [typed]:
+        with suppress(InputError):
+            found.append(_word(name, value, {}, where, name))
     return found
 
 

@@ -177,3 +177,11 @@ def test_a_field_of_a_model_of_another_kind_is_told(field: str, value: Any, want
 def test_a_speed_of_very_many_digits_is_told() -> None:
     with pytest.raises(UsageError, match="speed: a whole number is wanted"):
         made(axes={"clock": "elastic", "speed": ["9" * 5000]})
+
+
+def test_an_exclude_of_a_value_that_the_command_line_took_away_is_moot() -> None:
+    said: dict[str, Any] = {"axes": {"memory": ["none", "rag", "graph"]}, "exclude": [{"memory": "graph"}]}
+    assert [cell.value("memory") for cell in made({"memory": ["none", "rag"]}, **said).cells] == ["none", "rag"]
+    assert "exclude[0].memory: 'grpah': no value" in refused(
+        {"memory": ["none"]}, **(said | {"exclude": [{"memory": "grpah"}]})
+    )
