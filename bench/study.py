@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import resource
 import shlex
 import subprocess
 import sys
@@ -205,7 +206,8 @@ async def growth(asked: Asked) -> list[str]:
             continue
         rows = [await _grown(spec, n) for n in asked.sizes]
         lines.append(f"| {spec} | {' | '.join(', '.join(cells) for cells in zip(*rows, strict=True))} |")
-    return lines
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return [*lines, "", f"Peak memory of this process: {peak_mb:.0f} MB"]
 
 
 async def _grown(spec: str, n: int) -> tuple[str, ...]:
@@ -256,11 +258,15 @@ def main(words: Sequence[str] | None = None) -> None:
     told.add_argument("--users", type=int, default=12)
     told.add_argument("--days", type=int, default=20)
     told.add_argument("--seed", type=int, default=5)
+    told.add_argument("--memories", default=",".join(MEMORIES))
+    told.add_argument("--sizes", type=int, nargs="*", default=Asked(Path()).sizes, help="of part growth, in events")
     given = told.parse_args(words)
     for part in given.parts:
         if part not in PARTS:
             told.error(f"there is no part '{part}'; known: {', '.join(PARTS)}")
-    for line in study(Asked(given.out, given.users, given.days, given.seed), given.parts or PARTS):
+    named = tuple(given.memories.split(","))
+    asked = Asked(given.out, given.users, given.days, given.seed, memories=named, sizes=tuple(given.sizes))
+    for line in study(asked, given.parts or PARTS):
         print(line, flush=True)
 
 
