@@ -101,11 +101,12 @@ def rules(cell: CellRuns) -> tuple[str, ...]:
 def groups(cells: Sequence[CellRuns]) -> list[Group]:
     """Cells that may be ranked together, in the order of the study.
 
-    Cells without a scored run, those with a run that is INVALID, and those of nothing but errors are in none.
+    Cells without a scored run, those with a run that is INVALID, and those of which half the decisions
+    or more failed are in none.
     """
     found: list[Group] = []
     for cell in cells:
-        if not cell.runs or cell.only_errors or any(run.invalid for run in cell.runs):
+        if not cell.runs or cell.mostly_failed or any(run.invalid for run in cell.runs):
             continue
         of = rules(cell)
         if not any(group.rules == of and group.takes(cell) for group in found):

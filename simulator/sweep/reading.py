@@ -24,15 +24,15 @@ from simulator.runs.runlog import no_collection
 from simulator.session.describe_corpus import SYNTHETIC
 from simulator.sweep.gates import parse
 from simulator.sweep.planned import Planned, PlannedCell, Study, planned
-from simulator.sweep.results import CellRuns, Results, RunFacts, Table, UnitFacts
+from simulator.sweep.results import USAGE, CellRuns, Results, RunFacts, Table, UnitFacts
 from simulator.sweep.sharing import helpers
 
-__all__ = ["COMPANY", "COST", "USAGE", "read", "read_share"]
+__all__ = ["COMPANY", "COST", "read", "read_share"]
 
 COMPANY = ("scheduled_latency@p50", "scheduled_latency@p95", "deadline_attainment@5", "P_rt")
 """Figures that stand beside quality in every summary, or that its curves are made of."""
-USAGE, COST = "usage", "cost"
-"""Tables of scorer ``serving``: what was used of models, and what it cost."""
+COST = "cost"
+"""The table of scorer ``serving`` with what was paid for models."""
 
 
 def read(sweep: str | Path, metrics: Sequence[str] = (), *, gated: bool = False) -> Results:
@@ -145,7 +145,8 @@ class _Loaded:
         of_run = {k: v for k, v in scores.get("run", {}).items() if isinstance(v, str)}
         facts_of_run = {**of_run, "protocol": scores["protocol"], "gate": scores["gate"],
                         "latency_source": scores["latency_source"],
-                        "sees_truth": bool(scores.get("sees_truth"))}  # fmt: skip
+                        "sees_truth": bool(scores.get("sees_truth")),
+                        "model": any("model" in header for header in resolved.values())}  # fmt: skip
         erred = len(set(run.keys) - {u.key for u, _ in units})
         counts = {k: int(v) for k, v in scores["counts"].items()}
         return RunFacts(folder.name, run.seed, details, counts, erred, facts_of_run, tuple(invalid), torn), units

@@ -11,9 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scorers.pooling import Floats, Pooled
+from scorers.serving import USAGE_COLUMNS
 from simulator.sweep.planned import Study
 
-__all__ = ["CellRuns", "Results", "RunFacts", "Table", "UnitFacts"]
+__all__ = ["USAGE", "CellRuns", "Results", "RunFacts", "Table", "UnitFacts"]
+
+USAGE = "usage"
+"""The table of scorer ``serving`` with what was used of models."""
+_REPORTS = USAGE_COLUMNS.index("reports")
 
 Told = Mapping[str, Any]
 
@@ -73,7 +78,7 @@ class RunFacts:
         details: of the wanted metrics, as in ``scores.json``.
         counts: what happened; ``erred``: units that were not played or ended in an error; ``torn``: those of them
             that left a log, which is in ``details`` and in no figure of the cell.
-        facts: protocol, latency source, gate, what was run.
+        facts: protocol, latency source, gate, what was run; ``model``: whether one was asked.
         invalid: reasons why its figures should not be used.
     """
 
@@ -126,11 +131,25 @@ class CellRuns:
         return sum(run.erred for run in self.runs) + self.unscored
 
     @property
-    def only_errors(self) -> bool:
-        """Whether every decision failed or could not be read: its figures are those of no agent."""
-        counts = self.counts
+    def mostly_failed(self) -> bool:
+        """Whether half or more of the decisions that should have said something failed or could not be read: its
+        figures are those of no agent.
+
+        An agent that asks a model once a session is silent at all other snapshots without asking: such silences are
+        not held against failures. Those that tell their tokens, and offers, are known to have asked.
+        """
+        counts, reports = self.counts, self._reports
         bad = counts.get("error", 0) + counts.get("unparsed", 0)
-        return bad > 0 and bad >= counts.get("decisions", 0)
+        answered = counts.get("decisions", 0) - bad
+        if reports or (self.told("protocol") == "trajectory" and any(run.facts.get("model") for run in self.runs)):
+            answered = min(answered, max(counts.get("offer", 0), reports - counts.get("unparsed", 0)))
+        return bad > 0 and bad >= answered
+
+    @property
+    def _reports(self) -> int:
+        """Decisions that told what they used of a model."""
+        table = self.tables.get(USAGE)
+        return 0 if table is None or table.columns is None else int(table.columns[:, _REPORTS].sum())
 
     @property
     def sees_truth(self) -> bool:

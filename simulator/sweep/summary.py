@@ -24,8 +24,8 @@ from simulator.sweep.gates import Failure, Gate, check_cells
 from simulator.sweep.idle_axes import idle_axes
 from simulator.sweep.pooling import Figure, figures
 from simulator.sweep.ranking import HOPELESS, PARTIAL, Group, Standing, groups, rank
-from simulator.sweep.reading import COST, USAGE, read
-from simulator.sweep.results import CellRuns, Results
+from simulator.sweep.reading import COST, read
+from simulator.sweep.results import USAGE, CellRuns, Results
 
 __all__ = ["FILE", "SCHEMA", "Summarised", "summarise", "summary_of"]
 
@@ -251,6 +251,9 @@ def _caveats(results: Results, grouped: Sequence[Group], standing: Mapping[tuple
     """What must be known before figures of this summary are compared."""
     cells, said = results.cells, []
     erred, missing, planned = (sum(n) for n in zip(*((c.erred, c.missing, c.planned) for c in cells), strict=True))
+    if failed := [c.name for c in cells if c.mostly_failed]:
+        said.append("half or more of the decisions that should have said something failed or could not be read: "
+                    f"their figures say little, and are not ranked: {_names(failed)}")  # fmt: skip
     if erred or missing:
         said.append(f"of {planned} units {erred} erred and {missing} are missing: cells rest on different sessions; "
                     "tests use only what both cells have")  # fmt: skip
@@ -263,8 +266,6 @@ def _caveats(results: Results, grouped: Sequence[Group], standing: Mapping[tuple
     if seeing := [c.name for c in cells if c.sees_truth]:
         said.append(f"the agent or its memory was given the truth in {_names(seeing)}: a ceiling, which is not ranked")
     said += _synthetic(cells)
-    if failed := [c.name for c in cells if c.only_errors]:
-        said.append(f"every decision failed or could not be read, so that nothing is ranked: {_names(failed)}")
     if invalid := [c.name for c in cells if any(run.invalid for run in c.runs)]:
         said.append(f"INVALID, and not ranked: {_names(invalid)}")
     if marked := [c.name for c in cells if c.marked]:

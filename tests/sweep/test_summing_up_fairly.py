@@ -32,17 +32,23 @@ def test_nobody_is_like_the_best_where_nobody_could_be_worse(n: int, lost: bool,
     assert "†" not in (tmp_path / "summary.md").read_text()
 
 
-def test_cells_of_nothing_but_errors_carry_no_mark(tmp_path: Path) -> None:
+def test_cells_of_which_half_failed_carry_no_mark(tmp_path: Path) -> None:
     made = Made(tmp_path, {"memory": ["none", "rag", "graph"]})
     for memory in ("none", "rag", "graph"):
-        made.cell({"memory": memory}, sessions(8, errors=3, quiet=int(memory == "graph")))
+        made.cell({"memory": memory}, sessions(8, errors=3, quiet={"none": 0, "rag": 3, "graph": 4}[memory]))
     found = figures(made.write(metrics=["F1_rt"]))
     assert found["none"]["value"] == found["graph"]["value"] == 0
     assert [(found[m]["rank"], found[m]["best"]) for m in ("none", "rag", "graph")] == [
         (None, False), (None, False), (1, True)]  # fmt: skip
-    assert "every decision failed or could not be read, so that nothing is ranked: none, rag" in " ".join(
-        summarise(tmp_path).summary["caveats"]
-    )
+    assert summarise(tmp_path).summary["caveats"][0].endswith("their figures say little, and are not ranked: none, rag")
+
+
+@pytest.mark.parametrize(("answered", "rank"), [(0, None), (2, 1)])
+def test_silences_that_asked_nobody_do_not_outweigh_failures(answered: int, rank: int | None, tmp_path: Path) -> None:
+    """An agent that asks once a session, in vain, is silent at all other snapshots: that is no success."""
+    made = Made(tmp_path, {"agent": ["naive"]})
+    made.cell({"agent": "naive"}, sessions(8, hits=answered, errors=1, quiet=8, tokens=5), model="m")
+    assert figures(made.write(metrics=["F1_rt"]))["naive"]["rank"] == rank
 
 
 def test_what_sees_the_truth_is_a_ceiling_without_rank_that_nothing_is_held_against(tmp_path: Path) -> None:
