@@ -15,6 +15,7 @@ from scorers.explaining import explain_unit
 from simulator.core.errors import InputError, UsageError
 from simulator.runs.folder import read_run
 from simulator.runs.runlog import read
+from simulator.web.clipping import clip
 from simulator.web.timeline_opening import open_unit
 from simulator.web.timeline_recording import read_recording
 from simulator.web.timeline_threads import threads
@@ -276,5 +277,5 @@ def test_hostile_titles_and_texts_are_handed_over_as_they_are(tmp_path: Path) ->
     view = open_unit(run, "day")
     offers = view.as_json()["offers"]
     assert offers[0]["text"] == HOSTILE[0]
-    assert len(offers[1]["text"]) == 400
+        assert offers[1]["text"] == clip(HOSTILE[3], 400)
     assert view.decision(offers[1]["seq"])["record"]["offers"][0]["text"] == HOSTILE[3]
