@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.core.errors import InputError, UsageError
 from simulator.core.extras import install_extra
+from simulator.core.faults import writing
 from simulator.runs import runlog
 from simulator.runs.reported import KINDS
 from simulator.runs.unit import LOG
@@ -62,6 +63,7 @@ def export(sweep: str | Path, file: Path | None = None) -> Path:
     Raises:
         UsageError: the extra ``parquet`` is not installed.
         InputError: not a sweep's folder, or a damaged log.
+        NoRoom: the disk is full.
     """
     ensure_installed()
     import pyarrow as pa
@@ -73,17 +75,20 @@ def export(sweep: str | Path, file: Path | None = None) -> Path:
     axes = list(study.axes)
     schema = _schema(pa, axes).with_metadata({"proact.decisions.schema": str(SCHEMA)})
     part = file.with_name(f"{file.name}.part")
-    with pq.ParquetWriter(part, schema, compression="zstd") as writer:
-        held: list[Row] = []
-        for cell in study.cells:
-            for row in _of_cell(sweep, cell, axes):
-                held.append(row)
-                if len(held) >= _BATCH:
-                    writer.write_table(pa.Table.from_pylist(held, schema=schema))
-                    held.clear()
-        if held:
-            writer.write_table(pa.Table.from_pylist(held, schema=schema))
-    part.replace(file)
+    try:
+        with writing(file), pq.ParquetWriter(part, schema, compression="zstd") as writer:
+            held: list[Row] = []
+            for cell in study.cells:
+                for row in _of_cell(sweep, cell, axes):
+                    held.append(row)
+                    if len(held) >= _BATCH:
+                        writer.write_table(pa.Table.from_pylist(held, schema=schema))
+                        held.clear()
+            if held:
+                writer.write_table(pa.Table.from_pylist(held, schema=schema))
+        part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)  # of no use to anybody
     return file
 
 

@@ -223,24 +223,27 @@ def sweep(what: str | Path, asked: Asked | None = None, *, engine: Engine | str 
 
     Raises:
         UsageError: a wrong word, an impossible combination, a fault of a file, or another process in the folder.
+        NoRoom: the disk is full.
     """
     asked, watcher, stop = asked or Asked(), watcher or Watcher(), stop or Stop()
     study = prepared(what, asked)
     runner = engine_of(engine, workers) if isinstance(engine, str) else engine
     ensure_ours(study.folder, study.file.name)
-    lock = locked(study.folder)
+    with writing(study.folder):
+        lock = locked(study.folder)
     try:
-        plan = plan_of(study, asked, watcher=watcher)
-        runner.check(plan.cells)
-        again = asked.again or is_starting_over(study.folder)  # which was stopped while it cleared away
-        n_gone = _make_room(study, plan, again=again, watcher=watcher)
+        with writing(study.folder):
+            plan = plan_of(study, asked, watcher=watcher)
+            runner.check(plan.cells)
+            again = asked.again or is_starting_over(study.folder)  # which was stopped while it cleared away
+            n_gone = _make_room(study, plan, again=again, watcher=watcher)
         watcher.launched(study, plan, n_gone)
         ended: Counter[str] = Counter()
         _play(plan, runner, watcher, stop, ended)
-        if stop.draining or stop.now or ended["interrupted"]:
-            write_plan(study.folder, _told(study, plan, "interrupted"))
-            return Swept(study.folder, plan, ended, None, code=Exit.INTERRUPTED)
         with writing(study.folder):
+            if stop.draining or stop.now or ended["interrupted"]:
+                write_plan(study.folder, _told(study, plan, "interrupted"))
+                return Swept(study.folder, plan, ended, None, code=Exit.INTERRUPTED)
             return _concluded(study, plan, asked, watcher, ended)
     finally:
         lock.release()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.core.errors import UsageError
+from simulator.core.errors import NoRoom, UsageError
 from simulator.runs import runlog
 from simulator.runs.records import Kind
 from simulator.runs.runlog import LogWriter
@@ -137,3 +137,12 @@ def test_without_the_extra_it_says_how_to_get_it(sweep: Path, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match="needs the extra parquet"):
         export(sweep)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_full_disk_is_told_with_the_tables_place(sweep: Path) -> None:
+    part = sweep / "decisions.parquet.part"
+    part.symlink_to("/dev/full")
+    with pytest.raises(NoRoom, match=r"decisions\.parquet: there is no room left on the disk"):
+        export(sweep)
+    assert not part.is_symlink(), "half a table is of no use to anybody"

@@ -413,3 +413,11 @@ def test_what_figures_leave_out_is_among_the_caveats(tmp_path: Path, monkeypatch
     assert done.summary is not None
     assert done.summary.summary["caveats"][-1].startswith("heatmap:agent,memory leaves out 1 of its panels")
     assert "leaves out 1 of its panels" in (tmp_path / "out" / "summary.md").read_text()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_disk_that_is_full_before_anything_is_played_is_told_with_its_place(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "sweep.json.part").symlink_to("/dev/full")
+    with pytest.raises(NoRoom, match=f"{tmp_path / 'out'}: there is no room left on the disk"):
+        swept(file, tmp_path / "out")
