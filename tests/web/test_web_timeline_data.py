@@ -277,5 +277,5 @@ def test_hostile_titles_and_texts_are_handed_over_as_they_are(tmp_path: Path) ->
     view = open_unit(run, "day")
     offers = view.as_json()["offers"]
     assert offers[0]["text"] == HOSTILE[0]
-        assert offers[1]["text"] == clip(HOSTILE[3], 400)
+    assert offers[1]["text"] == clip(HOSTILE[3], 400)
     assert view.decision(offers[1]["seq"])["record"]["offers"][0]["text"] == HOSTILE[3]
