@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-__all__ = ["SECONDS", "Figure", "Part", "Summary", "seconds"]
+__all__ = ["NOTHING", "SECONDS", "Figure", "Part", "Summary", "seconds"]
+
+NOTHING = "-"
+"""The value of an axis in cells to which it says nothing: such a cell stands for each value of it."""
 
 SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 _MOST_SENTENCES = 5
@@ -106,16 +109,32 @@ class Summary:
         value = (cell.get("latency_ms") or {}).get("p95")
         return None if value is None else Figure(value / 1e3, None, None)
 
+    def places(self, axis: str) -> list[str]:
+        """The values of an axis at which a panel can stand: ``-`` is none beside others."""
+        values = self.values(axis)
+        return [value for value in values if value != NOTHING] or values
+
+    def standing(self, wanted: Mapping[str, str]) -> list[Mapping[str, Any]]:
+        """Cells that have these values, and those to which such an axis says nothing, which come first."""
+        found = [c for c in self.cells if all(self.at(c, axis) in (v, NOTHING) for axis, v in wanted.items())]
+        return sorted(found, key=lambda c: self._has(c, wanted))
+
+    def _has(self, cell: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
+        return all(self.at(cell, axis) == value for axis, value in wanted.items())
+
     def parts(self, shown: Sequence[str]) -> list[Part]:
-        """Cells by the axes that vary and are not shown, in the study's order; parts without cells are left out."""
+        """Cells by the axes that vary and are not shown, in the study's order; a cell to which such an axis says
+        nothing is in the part of each of its values. Parts without cells of their own are left out.
+        """
         others = [axis for axis in self.varying if axis not in shown]
-        found: list[Part] = []
-        for values in product(*(self.values(axis) for axis in others)):
-            wanted = dict(zip(others, values, strict=True))
-            cells = tuple(c for c in self.cells if all(self.at(c, axis) == value for axis, value in wanted.items()))
-            if cells:
-                found.append(Part(", ".join(f"{axis} {value}" for axis, value in wanted.items()), cells))
-        return found
+        wanted = [dict(zip(others, v, strict=True)) for v in product(*(self.places(axis) for axis in others))]
+        found = [(of, self.standing(of)) for of in wanted]
+        own = {c["id"] for of, cells in found if any(self._has(c, of) for c in cells) for c in cells}
+        return [
+            Part(", ".join(f"{axis} {value}" for axis, value in of.items()), tuple(cells))
+            for of, cells in found
+            if any(self._has(c, of) or c["id"] not in own for c in cells)
+        ]
 
     def lines(self, cells: Iterable[Mapping[str, Any]], along: str) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
         """Cells that differ along one axis alone, with the name of what they share."""

@@ -105,19 +105,14 @@ def fixed_of(summary: Summary, shown: Sequence[str], wanted: Mapping[str, str]) 
     found = {}
     for axis in summary.varying:
         if axis not in shown:
-            values = summary.values(axis)
-            first = summary.baseline.get(axis, values[0])
-            found[axis] = _one_of(f"{axis}", wanted.get(axis), values, first)
+            first = summary.baseline.get(axis, summary.places(axis)[0])
+            found[axis] = _one_of(f"{axis}", wanted.get(axis), summary.values(axis), first)
     return found
-
-
-def _chosen(summary: Summary, fixed: Mapping[str, str]) -> list[Told]:
-    return [c for c in summary.cells if all(summary.at(c, axis) == value for axis, value in fixed.items())]
 
 
 def maps_of(summary: Summary, metric: str, rows: str, columns: str, fixed: Mapping[str, str]) -> Maps:
     """The map of the metric, and those of latency, cost and tokens where they are known."""
-    at = {(summary.at(c, rows), summary.at(c, columns)): c for c in _chosen(summary, fixed)}
+    at = {(summary.at(c, rows), summary.at(c, columns)): c for c in summary.standing(fixed)}
     down = [v for v in summary.values(rows) if any(r == v for r, _ in at)] if rows else [""]
     across = [v for v in summary.values(columns) if any(c == v for _, c in at)] if columns else [""]
     direction = str(summary.metric(metric)["direction"])
@@ -198,14 +193,14 @@ def curves_of(summary: Summary, metric: str, rows: str, columns: str, fixed: Map
     """The metric along each axis of lengths or numbers, by caption: a picture a row of the map, a line a column."""
     found = {}
     for axis in summary.varying:
-        values = summary.values(axis)
+        values = summary.places(axis)
         places = {value: x for value in values if (x := _place(value)) is not None}
         if len(places) < 2 or len(places) < len(values):
             continue
         others = [a for a in (columns, rows) if a and a != axis]
         lines_of, panels_of = (others[0] if others else ""), (others[1] if len(others) > 1 else "")
         free = {a: v for a, v in fixed.items() if a != axis}
-        cells = _chosen(summary, free)
+        cells = summary.standing(free)
         for panel in summary.values(panels_of) if panels_of else [""]:
             here = [c for c in cells if not panels_of or summary.at(c, panels_of) == panel]
             lines: dict[str, list[tuple[float, float]]] = {}

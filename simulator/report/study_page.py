@@ -64,7 +64,7 @@ def _study(raw: Mapping[str, Any]) -> Html:
 def _maps(summary: Summary, metric: str, rows: str, columns: str, *, every: bool) -> Iterator[str]:
     """The map at each combination of the axes that it does not show; of figures but the first only at one."""
     others = [axis for axis in summary.varying if axis not in (rows, columns)]
-    combinations = list(itertools.product(*(summary.values(axis) for axis in others)))
+    combinations = list(itertools.product(*(summary.places(axis) for axis in others)))
     for place in combinations[: _MOST_MAPS if every else 1]:
         fixed = dict(zip(others, place, strict=True))
         at = ", ".join(f"{axis} {value}" for axis, value in fixed.items())
@@ -86,7 +86,7 @@ def _maps(summary: Summary, metric: str, rows: str, columns: str, *, every: bool
 
 def _curves(summary: Summary, metric: str, rows: str, columns: str) -> Iterator[tuple[str, Any]]:
     others = [axis for axis in summary.varying if axis not in (rows, columns)]
-    fixed = {axis: summary.baseline.get(axis, summary.values(axis)[0]) for axis in others}
+    fixed = {axis: summary.baseline.get(axis, summary.places(axis)[0]) for axis in others}
     yield from curves_of(summary, metric, rows, columns, fixed).items()
 
 

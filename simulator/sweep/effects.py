@@ -1,6 +1,7 @@
 """What a value of an axis is worth: its gain over the baseline, all else the same.
 
-Cells are paired that differ in this axis alone, units of the same session and seed in them. The gain is the mean over
+Cells are paired that differ in this axis alone, units of the same session and seed in them; one to which another axis
+says nothing is paired with each value of that one. The gain is the mean over
 the pairs of cells of the difference between their figures, so that an agent that talks much weighs no more than one
 that talks little. A session is drawn and swapped with all its seeds and cells as one.
 
@@ -27,7 +28,9 @@ from simulator.sweep.pooling import Rows, both, pairs
 from simulator.sweep.ranking import Group, knowing
 from simulator.sweep.results import CellRuns, Results
 
-__all__ = ["Effect", "effects"]
+__all__ = ["Effect", "alike", "effects"]
+
+Values = tuple[tuple[str, str], ...]
 
 NOTHING = "-"
 """The value of an axis in cells to which it says nothing."""
@@ -173,10 +176,10 @@ def _cells(cells: Sequence[CellRuns], grouped: Sequence[Group], axis: str, value
     """The cells that differ in the axis alone, with the units that both have; or why there are none."""
     group_of = {cell.id: n for n, group in enumerate(grouped) for cell in group.cells}
     bases = {_others(cell, axis): cell for cell in cells if cell.values.get(axis) == against}
+    sides = [(base, cell) for cell in cells if cell.values.get(axis) == value
+             for base in alike(_others(cell, axis), bases)]  # fmt: skip
     found, why = [], f"no cell with {axis} {value} has one that differs from it only in being {against}"
-    for cell in cells:
-        if cell.values.get(axis) != value or (base := bases.get(_others(cell, axis))) is None:
-            continue
+    for base, cell in sides:
         if base.id not in group_of or cell.id not in group_of:
             why = "a cell without figures that could be used stands on one side"
             continue
@@ -201,7 +204,19 @@ def _of_one_recording(base: CellRuns, cell: CellRuns, rows: Rows, others: Rows) 
     return (rows[same], others[same]) if any(same) else pairs(base, cell, by_recording=True)
 
 
-def _others(cell: CellRuns, axis: str) -> tuple[tuple[str, str], ...]:
+def alike(values: Values, cells: Mapping[Values, CellRuns]) -> list[CellRuns]:
+    """The cells of these values; where there is none those that differ only in axes that say nothing to one side.
+
+    An agent that reads no window is played once, and stands beside those that do with each of their windows.
+    """
+    if (found := cells.get(values)) is not None:
+        return [found]
+    return [cell for others, cell in cells.items()
+            if all(a == b or (a[0] == b[0] and NOTHING in (a[1], b[1])) for a, b in zip(values, others, strict=True))
+            ]  # fmt: skip
+
+
+def _others(cell: CellRuns, axis: str) -> Values:
     return tuple((k, v) for k, v in cell.values.items() if k != axis)
 
 

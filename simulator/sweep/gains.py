@@ -14,6 +14,7 @@ from scorers.statistics.clusters import Clusters
 from scorers.statistics.interval import Interval, rounded
 from scorers.statistics.paired import differences
 from scorers.statistics.significance import holm
+from simulator.sweep.effects import alike
 from simulator.sweep.pooling import both, pairs
 from simulator.sweep.ranking import Group, usable
 from simulator.sweep.results import CellRuns, Results
@@ -54,8 +55,8 @@ def gains(results: Results, grouped: Sequence[Group], metrics: Sequence[str]) ->
         of_group: _Gains = {}
         at = {tuple(cell.values.items()): cell for cell in group.cells}
         for cell in group.cells:
-            base = at.get(tuple({**cell.values, **{a: v for a, v in baseline.items() if a in cell.values}}.items()))
-            if base is not None and base is not cell and wanted:
+            bases = alike(tuple({**cell.values, **{a: v for a, v in baseline.items() if a in cell.values}}.items()), at)
+            if len(bases) == 1 and (base := bases[0]) is not cell and wanted:
                 of_group |= {(cell.id, name): gain for name, gain in _between(results, base, cell, wanted).items()}
         found |= _adjusted(of_group, wanted)
     return found

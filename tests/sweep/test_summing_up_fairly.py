@@ -124,3 +124,15 @@ def test_percentiles_over_several_seeds_say_how_exact_they_are(tmp_path: Path) -
     made = Made(tmp_path, {"memory": ["none"]})
     made.cell({"memory": "none"}, sessions(2), sessions(2))
     assert any("steps of 1 %" in c for c in summarise(made.write()).summary["caveats"])
+
+
+def test_an_agent_that_reads_no_window_is_paired_with_the_others_at_each(tmp_path: Path) -> None:
+    made = Made(tmp_path, {"agent": ["prior", "mine"], "window": ["60s", "5min", "-"]})
+    made.cell({"agent": "prior", "window": "-"}, sessions(6, hits=1))
+    made.cell({"agent": "mine", "window": "60s"}, sessions(6, hits=2))
+    made.cell({"agent": "mine", "window": "5min"}, sessions(6, hits=4))
+    summary = summarise(made.write(metrics=["R_rt"], baseline={"agent": "prior"})).summary
+    effect = next(e for e in summary["effects"] if e["axis"] == "agent")
+    assert (effect["first"], effect["second"], effect["n_cells"]) == (0.25, 0.75, 2)
+    gained = [(c["metrics"]["R_rt"].get("gain") or {}).get("value") for c in summary["cells"]]
+    assert gained == [None, 0.25, 0.75]
