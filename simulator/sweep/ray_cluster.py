@@ -7,22 +7,28 @@ import logging
 import os
 import signal
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from queue import Empty, SimpleQueue
 from typing import Any
 from unittest.mock import patch
 
-from simulator.core.errors import UsageError, quote
+from simulator.core.errors import ProactError, UsageError, quote
 from simulator.core.operators import operators
 from simulator.sweep.scratch import Scratch
+from simulator.timing.clock import real_ns
 
-__all__ = ["check_address", "joined", "library"]
+__all__ = ["Pulse", "check_address", "joined", "library"]
 
 _ON_MANY_MACHINES = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """The variable that, on every system, decides between all addresses of a machine and the loopback one."""
 _OWN = "local"
 """In place of an address: start one, also where ``RAY_ADDRESS`` names another."""
 _JOIN_S = 5.0
+_ASK_S = 1.0
+_ANSWER_S = 20.0
+"""A cluster whose head is gone answers nothing; Ray itself goes on asking for a minute, and then ends the process."""
 _STORE = 128 << 20
 """Bytes of memory for what workers are sent: little, unless sessions are shipped, and then Ray goes on on disk."""
 
@@ -50,6 +56,47 @@ def check_address(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_JOIN_S).close()
     except OSError as error:
         raise UsageError(f"--ray-address {quote(address)}: nobody answers there ({type(error).__name__})") from None
+
+
+class Pulse:
+    """Whether the cluster that was joined still lives: Ray waits for ever for workers of one that does not.
+
+    It is asked by a thread, since a question that nobody answers blocks whoever put it.
+    """
+
+    def __init__(self, ray: Any) -> None:
+        self._ray, self._asked_ns = ray, real_ns()
+        self._answers = SimpleQueue[bool]()
+        self._is_waiting = False
+
+    def ensure(self) -> None:
+        """Ask now and then; returns at once.
+
+        Raises:
+            ProactError: this machine's part in it has ended, or nobody answers.
+        """
+        waited_s = (real_ns() - self._asked_ns) / 1e9
+        if self._is_waiting:
+            try:
+                lives = self._answers.get_nowait()
+            except Empty:
+                if waited_s > _ANSWER_S:
+                    raise self._gone(f"has not answered for {_ANSWER_S:.0f} seconds") from None
+                return
+            if not lives:
+                raise self._gone("has ended on this machine")
+            self._is_waiting = False
+        elif waited_s > _ASK_S:
+            self._asked_ns, self._is_waiting = real_ns(), True
+            threading.Thread(target=self._ask, name="proact-ray-pulse", daemon=True).start()
+
+    def _ask(self) -> None:
+        with suppress(Exception):  # then there is no answer
+            here = self._ray.get_runtime_context().get_node_id()
+            self._answers.put(any(node["Alive"] for node in self._ray.nodes() if node["NodeID"] == here))
+
+    def _gone(self, how: str) -> ProactError:
+        return ProactError(f"Ray {how}: what it had finished is kept, and the same command goes on from there")
 
 
 @contextmanager

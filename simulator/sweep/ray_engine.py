@@ -20,7 +20,7 @@ from simulator.core.errors import ProactError, UsageError
 from simulator.core.extras import install_extra
 from simulator.endpoint.limit import share
 from simulator.sweep.engines import PLAY, Ended, drive, function, played
-from simulator.sweep.ray_cluster import check_address, joined, library
+from simulator.sweep.ray_cluster import Pulse, check_address, joined, library
 from simulator.sweep.shipping import Crate, Depot, looks, pack, pack_plan, refuse, take_back
 from simulator.sweep.types import Cell, Done, Stop, Task
 
@@ -61,7 +61,7 @@ class OnRay:
 
         Raises:
             UsageError: no cluster can be joined.
-            ProactError: workers end as soon as they are started.
+            ProactError: workers end as soon as they are started, or the cluster has ended.
         """
         with joined(self._address, self._workers) as n:
             drive(_Pool(n, self._play, ship=self._ship), tasks, done, stop)
@@ -182,6 +182,7 @@ class _Pool:
 
     def __init__(self, most: int, play: str, *, ship: bool) -> None:
         self._ray, self._most, self._play = library(), most, play
+        self._pulse = Pulse(self._ray)
         self._hold = _Hold(self._ray) if ship else None
         self._played_here: list[Ended] = []
         self._player = self._ray.remote(num_cpus=1, max_restarts=0, scheduling_strategy="SPREAD")(_Player)
@@ -222,6 +223,7 @@ class _Pool:
         if self._played_here:
             ended, self._played_here = self._played_here, []
             return ended
+        self._pulse.ensure()
         by_ref = {ref: w for w in self._workers if (ref := w.ready or w.asked) is not None}
         refs = list(by_ref)
         self._ray.wait(refs, num_returns=1, timeout=_LOOK_S)

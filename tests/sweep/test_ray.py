@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from simulator.core.errors import ProactError, UsageError
+from simulator.core.types import MS
 from simulator.sweep import ray_cluster
 from simulator.sweep.engines import Inline, engine_of
 from simulator.sweep.ray_engine import OnRay, PlacesBook
 from simulator.sweep.types import Done, Needs, Stop, Task
+from simulator.timing.clock import rest
 from tests.sweep.fakeplay import SERVER, task, tasks
 from tests.sweep.studies import content, play, study
 
@@ -168,3 +170,48 @@ def _listening(pid: int) -> set[str]:
         for name in ("tcp", "tcp6"):
             rows += [line.split() for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()]
     return {row[1].partition(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets}
+
+
+class Head:
+    """Stands in for Ray: who belongs to the cluster, as its head tells it."""
+
+    def __init__(self, *, lives: bool = True, answers: bool = True) -> None:
+        self.lives, self.answers = lives, answers
+
+    def get_runtime_context(self) -> Head:
+        return self
+
+    def get_node_id(self) -> str:
+        return "here"
+
+    def nodes(self) -> list[dict[str, object]]:
+        if not self.answers:
+            raise ConnectionError
+        return [{"NodeID": "here", "Alive": self.lives}, {"NodeID": "there", "Alive": True}]
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [(Head(lives=False), "Ray has ended on this machine"), (Head(answers=False), "Ray has not answered for 0 sec")],
+    ids=["ended", "silent"],
+)
+def test_a_cluster_that_is_gone_ends_the_wait_with_a_sentence(
+    head: Head, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_cluster, "_ASK_S", 0.0)
+    monkeypatch.setattr(ray_cluster, "_ANSWER_S", 0.2)
+    pulse = ray_cluster.Pulse(head)
+    with pytest.raises(ProactError, match=said):
+        _wait_with(pulse)
+
+
+def test_a_cluster_that_lives_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_cluster, "_ASK_S", 0.0)
+    monkeypatch.setattr(ray_cluster, "_ANSWER_S", 0.2)
+    _wait_with(ray_cluster.Pulse(Head()))
+
+
+def _wait_with(pulse: ray_cluster.Pulse) -> None:
+    for _ in range(30):
+        pulse.ensure()
+        rest(10 * MS)
