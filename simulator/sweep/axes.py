@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
@@ -11,12 +11,16 @@ from typing import Any
 
 from agents.base import agents
 from memory.base import memories
+from memory.embedders.base import embedders
+from simulator.core.durations import duration
 from simulator.core.errors import UsageError, nearest, quote
 from simulator.core.registry import parse_spec, typed
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice
 from simulator.play.makers import Maker, agent_maker, memory_maker, with_params
 from simulator.sweep.study import said
+from simulator.timing.latency import parse_latency
+from simulator.timing.mailbox import parse_policy
 
 __all__ = ["ALWAYS", "NOTHING", "RULES", "Axis", "Draft", "canonical", "choice_of", "ensure_axis", "maker_of"]
 
@@ -133,10 +137,10 @@ def choice_of(draft: Draft, models: Mapping[str, Any], base: ModelChoice | None)
     choice["agent"], choice["memory"] = with_params(agent, shown), with_params(memory, kept)
     made, stored = maker_of("agent", choice["agent"]), maker_of("memory", choice["memory"])
     if "window" in values and not made.reads_window:
-        values["window"] = NOTHING
+        _say_nothing(values, "window")
     _take_rules(values, choice)
     if "embedder" in values and not stored.wants_embedder:
-        values["embedder"] = NOTHING
+        _say_nothing(values, "embedder")
     elif "embedder" in values:
         choice["embedder"] = values["embedder"]
     _take_model(values, choice, models, base, asks=_asks(made, stored, choice))
@@ -153,22 +157,56 @@ def _take_rules(values: dict[str, str], choice: dict[str, Any]) -> None:
         if choice["clock"] == "modelled":
             choice["latency"] = latency
         else:
-            values["latency"] = NOTHING
+            _say_nothing(values, "latency")
     protocol = values.get("protocol", "stream")
     for name in ("policy", "protocol", "gate", "timeout", "memory_mode", "window", "max_gap"):
         if values.get(name, NOTHING) == NOTHING:
             continue
         if name == "policy" and protocol != "stream":
-            values[name] = NOTHING
+            _say_nothing(values, name)
             continue
         choice[name] = values[name]
     if "speed" in values:
         if choice["clock"] != "elastic":
-            values["speed"] = NOTHING
-        elif not (values["speed"].isdecimal() and len(values["speed"]) <= _SPEED_DIGITS):
-            raise UsageError(f"speed: a whole number is wanted, not {quote(values['speed'])}")
+            _say_nothing(values, "speed")
         else:
-            choice["speed"] = int(values["speed"])
+            choice["speed"] = _speed(values["speed"])
+
+
+def _speed(text: str) -> int:
+    if not (text.isdecimal() and len(text) <= _SPEED_DIGITS):
+        raise UsageError(f"speed: a whole number is wanted, not {quote(text)}")
+    return int(text)
+
+
+def _embedder(text: str) -> None:
+    embedders.get(embedders.parse(text).name)
+
+
+def _latency(text: str) -> None:
+    if not text.startswith("from:"):  # an earlier run, which nobody reads here
+        parse_latency(text)
+
+
+_CHECKS: Mapping[str, Callable[[str], object]] = {
+    "window": lambda text: duration("window", text, above_0=True),
+    "embedder": _embedder,
+    "latency": _latency,
+    "policy": parse_policy,
+    "speed": _speed,
+}
+
+
+@cache
+def _ensure_value(axis: str, value: str) -> None:
+    """Refuse a value that no cell could have: where an axis says nothing to a cell, nobody else would look at it."""
+    if value != NOTHING:
+        _CHECKS[axis](value)
+
+
+def _say_nothing(values: dict[str, str], axis: str) -> None:
+    _ensure_value(axis, values[axis])
+    values[axis] = NOTHING
 
 
 def _asks(agent: Maker, memory: Maker, choice: Mapping[str, Any]) -> bool:

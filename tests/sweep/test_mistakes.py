@@ -79,6 +79,29 @@ def test_all_that_is_wrong_with_the_words_of_a_study_is_told_at_once(tmp_path: P
     assert len(str(caught.value).splitlines()) == 2, "a sentence for each kind of fault, not for each cell"
 
 
+@pytest.mark.parametrize(
+    ("axis", "values", "said"),
+    [
+        ("window", ["60s", "banana", "-5s"], ("banana", "-5s")),
+        ("embedder", ["hash", "nosuch"], ("nosuch",)),
+        ("latency", ["measured", "banana"], ("banana",)),
+        ("policy", ["latest_only", "banana"], ("banana",)),
+        ("speed", ["2", "banana"], ("banana",)),
+    ],
+)
+def test_a_value_is_looked_at_even_where_its_axis_says_nothing(
+    axis: str, values: list[str], said: tuple[str, ...], tmp_path: Path
+) -> None:
+    protocol = "moments" if axis == "policy" else "stream"
+    axes = {"agent": "prior", "memory": "none", "clock": "measured", "protocol": protocol}
+    file = world(tmp_path, n=1, axes={**axes, axis: values}, metrics=[])
+    with pytest.raises(InputError) as caught:
+        dry(file, tmp_path / "out")
+    assert all(value in str(caught.value) for value in said)
+    write(tmp_path, axes={**axes, axis: values[0]}, metrics=[])
+    assert dry(file, tmp_path / "out").n_units == 1
+
+
 ENDS = """import os
 {at_import}
 
