@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ PLAY = "simulator.sweep.work:play_task"
 """What plays a task, by name: each worker imports it itself."""
 
 _MOST_A_CPU = 16  # those that wait for a server do not compute, and yet each takes a hundred MB
+
+_KILLED = 9  # as the system does when there is no memory left
 
 Play = Callable[[Task], Done]
 
@@ -130,11 +133,15 @@ class Inline:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a pool tells of a task. ``result`` None: its worker is gone; ``begun`` False: before it looked at it."""
+    """What a pool tells of a task. ``result`` None: its worker is gone; ``begun`` False: before it looked at it.
+
+    ``code`` is the exit code of a worker that is gone, negative for a signal; None where nobody knows.
+    """
 
     task: Task
     result: Done | None
     begun: bool = True
+    code: int | None = None
 
 
 class Pool(Protocol):
@@ -192,7 +199,19 @@ def _note(ended: Ended, schedule: Schedule, running: dict[tuple[str, str], Task]
         schedule.ended(task)
         done(_ensure_room(ended.result))
     elif not schedule.lost(task, blameless=not ended.begun):
-        said = "its worker was killed, twice: is there memory enough?"
-        done(Done(task.run, task.key, said, "lost"))
+        killed = ": is there memory enough?" if ended.code in (None, -_KILLED) else ""
+        done(Done(task.run, task.key, f"its worker {_way(ended.code)}, twice{killed}", "lost"))
     elif stop.draining:  # nobody will try it again
-        done(Done(task.run, task.key, "its worker was killed", "interrupted"))
+        done(Done(task.run, task.key, f"its worker {_way(ended.code)}", "interrupted"))
+
+
+def _way(code: int | None) -> str:
+    """How a worker ended."""
+    if code is None:
+        return "was killed, or ended itself"
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was killed ({signal.Signals(-code).name})"
+    except ValueError:
+        return f"was killed (signal {-code})"

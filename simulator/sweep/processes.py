@@ -172,7 +172,8 @@ class _Pool:
         task, worker.task = worker.task, None
         if said is None:
             self._bury(worker)
-        return [] if task is None else [Ended(task, said, begun=worker.is_ready)]
+        code = worker.process.returncode if said is None else None
+        return [] if task is None else [Ended(task, said, begun=worker.is_ready, code=code)]
 
     def _bury(self, worker: _Worker) -> None:
         """A worker is gone: another one takes its place when there is something to do."""

@@ -27,7 +27,7 @@ _OWN = "local"
 """In place of an address: start one, also where ``RAY_ADDRESS`` names another."""
 _JOIN_S = 5.0
 _ASK_S = 1.0
-_ANSWER_S = 20.0
+_ANSWER_S = 45.0
 """A cluster whose head is gone answers nothing; Ray itself goes on asking for a minute, and then ends the process."""
 _STORE = 128 << 20
 """Bytes of memory for what workers are sent: little, unless sessions are shipped, and then Ray goes on on disk."""

@@ -143,9 +143,15 @@ def test_a_task_whose_worker_is_killed_is_tried_once_more_by_another(tmp_path: P
 def test_a_task_that_kills_two_workers_is_lost_and_the_others_are_played(tmp_path: Path) -> None:
     ended = {d.key: d for d in run(Processes(2, PLAY), tasks(tmp_path, "a:die", *(f"t{i}" for i in range(6))))}
     assert ended["a:die"].kind == "lost"
-    assert "killed, twice" in str(ended["a:die"].error)
+    assert ended["a:die"].error == "its worker was killed (SIGKILL), twice: is there memory enough?"
     assert len((tmp_path / "a").read_text().split()) == 2
     assert [d.kind for d in ended.values()].count("done") == 6
+
+
+def test_a_task_that_ends_its_worker_is_told_with_the_exit_code(tmp_path: Path) -> None:
+    ended = {d.key: d for d in run(Processes(1, PLAY), tasks(tmp_path, "a:leave:7", "b"))}
+    assert (ended["a:leave:7"].kind, ended["b"].kind) == ("lost", "done")
+    assert ended["a:leave:7"].error == "its worker ended with exit code 7, twice"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
