@@ -100,6 +100,11 @@ class Mixer:
                 told |= {f"{part.name}.{key}": value for key, value in facts(part.params).items()}
         return told
 
+    def asks_model(self, params: Mapping[str, Any]) -> bool:
+        """Whether a part asks the run's model with its parameters."""
+        told = [(trait(part.cls, "asks_model"), part.params) for part in self._parts]
+        return any(callable(asks) and asks(of) for asks, of in told)
+
     def __call__(self, **given: Any) -> Combined:
         """One that nobody else has; each part takes what it knows of what is given."""
         return Combined([(part.name, part.make(**given)) for part in self._parts])

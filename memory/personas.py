@@ -126,6 +126,11 @@ class PersonaMemory(Remembered):
         """Identity of the embedder, for the result."""
         return self._embedder.identity
 
+    @staticmethod
+    def asks_model(params: Mapping[str, Any]) -> bool:
+        """Whether it asks the run's model with these parameters: told before anything is made."""
+        return params.get("writer") == "model"
+
     # What the engine calls.
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:

@@ -45,6 +45,8 @@ class Naive(Asking):
 
     PARTS: ClassVar[tuple[str, ...]] = ("task_naive",)
     protocols = ("trajectory",)
+    asks_once = True
+    """It asks once a session, whatever its length: what a study is about to cost rests on it."""
 
     def __init__(self, *, modality: str = "image", frames: int = 40, **common: Any) -> None:
         if not 1 <= frames <= 1000:

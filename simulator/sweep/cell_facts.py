@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 
 from agents.base import agents
+from memory.base import memories
 from simulator.core.errors import InputError, UsageError
 from simulator.core.registry import parse_spec
 from simulator.core.traits import trait
@@ -48,7 +49,9 @@ class CellFacts:
         inputs: digest of agent, memory, model and rules as they are now, code included; ``code``: of that alone.
         needs: of its tasks.
         protocol: of its runs; ``latency_source`` likewise.
-        asks: calls to a model that one decision makes; 0 where none is asked, None where that cannot be told.
+        asks: calls to a model that one decision makes; 0 where none is asked, None where that cannot be told, as where
+            the memory asks one.
+        asks_once: it is asked once a session instead.
         pictures: pictures that one call sends, at most.
         marked: measured beside others.
     """
@@ -63,6 +66,7 @@ class CellFacts:
     wants_others: bool
     marked: bool
     code: str = ""
+    asks_once: bool = False
 
 
 def facts_of(cells: Sequence[Cell], sets: Mapping[str, DataSet], where: Path, *, beside: bool, dry: bool = False
@@ -173,8 +177,10 @@ def _known(cell: Cell, plan: UnitPlan, *, beside: bool) -> CellFacts:
     pictures = 0 if strategy.get("modality", "text") == "text" else 1 + int(strategy.get("frames") or 0)
     return CellFacts(
         inputs, Needs(endpoint, (measured and not beside) or records, limit), s.protocol, s.latency_source,
-        latency if isinstance(latency, int) else None, _asks(agent.wants_model, strategy), pictures,
+        latency if isinstance(latency, int) else None,
+        None if _memory_asks(cell) else _asks(agent.wants_model, strategy), pictures,
         maker_of("memory", cell.choice["memory"]).wants_others, measured and beside, code_digest(header),
+        trait(agents.get(parse_spec(str(cell.choice["agent"])).name), "asks_once", False) is True,
     )  # fmt: skip
 
 
@@ -185,6 +191,13 @@ def _asks(wants: str | None, strategy: Mapping[str, Any]) -> int | None:
     k = strategy.get("k", 1)
     stages = strategy.get("stages", 1)
     return int(k) * int(stages) if isinstance(k, int) and isinstance(stages, int) else None
+
+
+def _memory_asks(cell: Cell) -> bool:
+    """Whether its memory asks the run's model, as its class says of its parameters."""
+    spec = memories.parse(str(cell.choice["memory"]))
+    asks = trait(memories.get(spec.name), "asks_model")
+    return bool(callable(asks) and asks(spec.params))
 
 
 def _endpoint(cell: Cell, header: Mapping[str, Any], model: ModelChoice | None) -> tuple[str | None, int | None]:
@@ -203,5 +216,5 @@ def _unknown(cell: Cell) -> CellFacts:
     agent = maker_of("agent", cell.choice["agent"])
     clock = str(cell.choice.get("clock", "measured"))
     source = "measured" if clock in _MEASURED else clock
-    asks = 0 if agent.wants_model is None else None
+    asks = 0 if agent.wants_model is None and not _memory_asks(cell) else None
     return CellFacts("", Needs(), str(cell.choice.get("protocol", "stream")), source, None, asks, 0, False, False)

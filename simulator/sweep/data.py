@@ -33,7 +33,8 @@ class Session:
         inputs: digest of all of it that bears on a unit.
         protocol: as its scenario says; None where it does not.
         end_ns: its length, ``period_ns`` the stream's period.
-        n_moments: questions that the scenario itself states for protocol moments.
+        n_moments: questions of protocol moments: as the scenario states them, or as many as are sampled at most; None
+            of a session that is yet to be made.
         n_past: events of its history; of one that is yet to be made, about so many.
         dataset: hash of the files that it was read from; empty where it is yet to be made.
     """
@@ -47,7 +48,7 @@ class Session:
     protocol: str | None
     end_ns: int
     period_ns: int
-    n_moments: int
+    n_moments: int | None
     n_past: int = 0
     dataset: str = ""
 
@@ -174,7 +175,8 @@ def session_of(play: Play, nth: int) -> Session:
         "truth": play.truth.digest(),
     }
     protocol = play.settings.get("protocol")
-    n_moments, n_past = len(play.truth.moments), len(play.history)
+    needs = sum(need.acted_ns is not None for need in play.truth.servable)
+    n_moments, n_past = len(play.truth.moments) or 2 * needs, len(play.history)  # beside each need a moment without one
     return Session(play.key, play.where.absolute(), nth, play.source.session, play.user, digest(facts), protocol,
                    play.truth.end_ns, play.period_ns, n_moments, n_past, play.dataset_hash)  # fmt: skip
 
@@ -194,7 +196,7 @@ def _generated(name: str, spec: GenerateSpec, where: Path, out: Path, *, dry: bo
         if dry:
             day, past = 10 * 3600 * 10**9, 250 * spec.days  # about a day of work, and so many events of each before it
             stand = [
-                Session(f"user-{i}", folder, 0, "", f"user-{i}", "", None, day, 10**9, 0, past)
+                Session(f"user-{i}", folder, 0, "", f"user-{i}", "", None, day, 10**9, None, past)
                 for i in range(spec.users)
             ]
             return DataSet(name, (folder,), tuple(stand), None)

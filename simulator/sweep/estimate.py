@@ -26,7 +26,7 @@ _CALL_S = (0.5, 10.0)
 _DECISION_S = (20e-6, 1e-3)  # of an agent that asks nobody
 _UNIT_S = (0.005, 0.02)  # around a unit: reading, writing, its share of scoring
 _EVENT_S = (20e-6, 1e-3)  # of the past that an agent and its memory are told first
-_MOMENTS = 40  # sampled where a scenario states none: about so many of a session
+_MOMENTS = 40  # of a session that is yet to be made
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class _Sum:
         """Take the missing units of a run in."""
         cell, facts, sessions = plan.cells[run.cell], plan.facts[run.cell], plan.sessions(run)
         n = sum(_decisions(facts, sessions[i]) for i in run.missing)
-        calls = None if facts.asks is None else n * facts.asks
+        calls = None if facts.asks is None else (len(run.missing) if facts.asks_once else n) * facts.asks
         is_known = self.decisions is not None and plan.sets[cell.data].first is not None
         self.decisions = (self.decisions or 0) + n if is_known else None
         self.calls = None if self.calls is None or calls is None else self.calls + calls
@@ -141,7 +141,7 @@ def _decisions(facts: CellFacts, session: Session) -> int:
     """How often an agent is asked: it sees a new snapshot when it has answered the last one."""
     protocol = facts.protocol
     if protocol == "moments":
-        return session.n_moments or _MOMENTS
+        return _MOMENTS if session.n_moments is None else session.n_moments
     apart = session.period_ns if protocol == "trajectory" else max(session.period_ns, facts.latency_ns or 0)
     return max(1, session.end_ns // max(apart, SECOND // 1000))
 

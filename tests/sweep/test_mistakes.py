@@ -102,6 +102,24 @@ def test_a_value_is_looked_at_even_where_its_axis_says_nothing(
     assert dry(file, tmp_path / "out").n_units == 1
 
 
+@pytest.mark.parametrize("memory", ["personas:writer=model", "rag+personas:writer=model"])
+def test_a_dry_run_tells_that_a_memory_asks_a_model(memory: str, tmp_path: Path) -> None:
+    file = world(tmp_path, n=1, axes={"agent": "silent", "memory": memory, "latency": LATENCY})
+    assert estimate(dry(file, tmp_path / "out"), 1, 1).calls is None
+    write(tmp_path, axes={"agent": "silent", "memory": memory.split(":")[0], "latency": LATENCY})
+    assert estimate(dry(file, tmp_path / "out"), 1, 1).calls == 0
+
+
+def test_a_dry_run_counts_the_moments_that_there_are_and_what_is_asked_once(tmp_path: Path) -> None:
+    axes = {"agent": "zero-shot", "memory": "none", "protocol": "moments", "latency": LATENCY}
+    file = world(tmp_path, n=2, axes=axes, metrics=[])
+    found = estimate(dry(file, tmp_path / "out"), 1, 1)
+    assert found.decisions is not None
+    assert found.decisions <= 4  # a need a session, and a moment without one
+    write(tmp_path, axes={**axes, "agent": "naive", "protocol": "trajectory"}, metrics=[])
+    assert estimate(dry(file, tmp_path / "out"), 1, 1).calls == 2
+
+
 ENDS = """import os
 {at_import}
 

@@ -112,6 +112,21 @@ def test_what_nobody_can_know_is_none_and_never_0() -> None:
     assert (unknown.calls, unknown.cost) == (None, None)
 
 
+def test_what_is_asked_once_a_session_is_not_counted_at_each_frame() -> None:
+    found = estimate(plan(2, facts=replace(FACTS, protocol="trajectory", asks=1, asks_once=True)), 1, 1)
+    assert (found.decisions, found.calls) == (2 * 3600, 2)
+
+
+@pytest.mark.parametrize(("moments", "decisions"), [(None, 80), (0, 0), (6, 12)])
+def test_moments_are_those_of_the_sessions_and_guessed_only_of_what_is_yet_to_be_made(
+    moments: int | None, decisions: int
+) -> None:
+    made = plan(2, facts=replace(FACTS, protocol="moments"))
+    of = made.sets["d"]
+    made.sets["d"] = replace(of, sessions=tuple(replace(s, n_moments=moments) for s in of.sessions))  # type: ignore[index]
+    assert estimate(made, 1, 1).decisions == decisions
+
+
 def test_a_cost_is_that_of_the_tokens_at_the_prices_given() -> None:
     asking = replace(FACTS, asks=2)
     found = estimate(plan(1, facts=asking, model=ModelChoice(model="m")), 1, 1, {"m": Price(2.0, 10.0, 1.0)})
