@@ -257,8 +257,7 @@ def _caveats(results: Results, grouped: Sequence[Group], standing: Mapping[tuple
     if erred or missing:
         said.append(f"of {planned} units {erred} erred and {missing} are missing: cells rest on different sessions; "
                     "tests use only what both cells have")  # fmt: skip
-    if partial := [c.name for c in cells if any((s := standing.get((c.id, m))) and s.no_test and
-                   s.no_test.endswith(PARTIAL) for m in results.metrics)]:  # fmt: skip
+    if partial := [c.name for c in cells if _is_partial(c, results, standing)]:
         said.append(f"they lack units that others have, and are not ranked: {_names(partial)}")
     if len(grouped) > 1:
         said.append(f"cells of {len(grouped)} groups are ranked apart, since figures across them must not be compared: "
@@ -288,6 +287,14 @@ def _caveats(results: Results, grouped: Sequence[Group], standing: Mapping[tuple
         if n_users < ENOUGH:
             said.append(f"intervals and tests speak for {'this user' if n_users == 1 else f'these {n_users} users'}")
     return said
+
+
+def _is_partial(cell: CellRuns, results: Results, standing: Mapping[tuple[str, str], Standing]) -> bool:
+    """Whether it has no rank for want of units; one of which nothing at all was scored is in no group."""
+    if not cell.units:
+        return bool(cell.erred or cell.missing) and any(other.units for other in results.cells)
+    told = [standing.get((cell.id, metric)) for metric in results.metrics]
+    return any(s is not None and s.no_test is not None and s.no_test.endswith(PARTIAL) for s in told)
 
 
 def _synthetic(cells: Sequence[CellRuns]) -> list[str]:

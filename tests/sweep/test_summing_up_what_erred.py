@@ -73,3 +73,4 @@ def test_units_of_a_run_that_ended_without_a_score_erred_and_are_not_missing(tmp
     assert b["metrics"]["R_rt"]["reason"] == "all its units erred"
     assert c["units"] == {"done": 0, "erred": 0, "missing": 2}
     assert "all its units erred" in (tmp_path / "summary.md").read_text()
+    assert any(c.endswith("and are not ranked: b, c") for c in summarise(tmp_path).summary["caveats"])
