@@ -8,8 +8,10 @@ their number.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from simulator.sweep.tables import Marks, daggers, failed, headline, number, varying
@@ -63,6 +65,12 @@ _DAGGER = r"$^{\dagger}$"
 _MARKS = Marks((r"\textit{", "}"), (r"\textbf{", "}"), (r"\underline{", "}"), _DAGGER)
 _NONE = r"\textendash{}"
 _PRICES = ("tokens", "cost")
+_ARROWS = {"up": r" $\uparrow$", "down": r" $\downarrow$"}
+_PAGE = 155
+"""Letters of this size that a line of the page has room for; the gap between columns is one and a half of them."""
+_GAP = 1.5
+_HEAD_LETTERS = 14
+_PARTS = re.compile(r"[^ _:,=/@-]*[ _:,=/@-]|[^ _:,=/@-]+")
 
 
 def escaped(text: object) -> str:
@@ -94,27 +102,104 @@ def document(summary: Told) -> str:
     return f"{_HEAD}{body}\\end{{document}}\n"
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column: its head, what stands below, and about how many letters wide it is, with the gap behind it."""
+
+    head: str
+    below: Sequence[str]
+    width: float
+    side: str = "r"
+
+
 def table(summary: Told, most: int = 5) -> str:
-    """A row a cell: the axes that vary, the leading metrics, latency, n, errors."""
-    axes, metrics = varying(summary), headline(summary, most)
-    prices = [c for c in _PRICES if any(cell[c] is not None for cell in summary["cells"])]
-    columns = "l" * len(axes) + "r" * (len(metrics) + len(prices) + 3)
-    head = [*map(escaped, axes), *map(_head, metrics), "p95 (ms)", *prices, r"$n$", "errors"]
-    headed = [r"\toprule", _row(head), r"\midrule"]
-    lines = [rf"\begin{{longtable}}{{{columns}}}", rf"\caption{{{_caption(summary)}}}\\", *headed, r"\endfirsthead",
-             *headed, r"\endhead", r"\bottomrule", r"\endlastfoot"]  # fmt: skip
-    before: object = None
-    for n, cell in enumerate(_by_group(summary["cells"])):
-        if n and cell["group"] != before:
+    """A row a cell: the axes that vary, the leading metrics, latency, n, errors.
+
+    What is too wide for a page goes on in a further table, with the axes again in front of it.
+    """
+    cells = _by_group(summary["cells"])
+    axes = _axes(cells, varying(summary))
+    room = _PAGE - sum(column.width for column in axes)
+    parts: list[list[_Column]] = [[]]
+    for column in _figures(summary, cells, most):
+        if parts[-1] and sum(c.width for c in parts[-1]) + column.width > room:
+            parts.append([])
+        parts[-1].append(column)
+    groups = [cell["group"] for cell in cells]
+    captions = [_caption(summary), *(f"{escaped(summary['study']['name'])}, further columns" for _ in parts[1:])]
+    return "\n".join(_long([*axes, *part], groups, said) for part, said in zip(parts, captions, strict=True))
+
+
+def _long(columns: Sequence[_Column], groups: Sequence[object], caption: str) -> str:
+    headed = [r"\toprule", _row([c.head for c in columns]), r"\midrule"]
+    sides = "".join(column.side for column in columns)
+    lines = [r"{\setlength{\tabcolsep}{3pt}", rf"\begin{{longtable}}{{{sides}}}", rf"\caption{{{caption}}}\\", *headed,
+             r"\endfirsthead", *headed, r"\endhead", r"\bottomrule", r"\endlastfoot"]  # fmt: skip
+    for n, group in enumerate(groups):
+        if n and group != groups[n - 1]:
             lines.append(r"\midrule")  # figures above it and below must not be compared
-        before = cell["group"]
-        bad, of = failed(cell)
-        shown = [_figure(cell["metrics"][m["name"]], ceiling=cell["sees_truth"]) for m in metrics]
-        row = [*(escaped(cell["values"].get(a, "")) for a in axes), *shown,
-               escaped(number(cell["latency_ms"]["p95"])) + ("$^{*}$" if cell["marked"] else ""),
-               *(_price(cell, price) for price in prices), str(cell["n_sessions"]), f"{bad}/{of}"]  # fmt: skip
-        lines.append(_row(row))
-    return "\n".join([*lines, r"\end{longtable}"]) + "\n"
+        lines.append(_row([column.below[n] for column in columns]))
+    return "\n".join([*lines, r"\end{longtable}", "}"]) + "\n"
+
+
+def _axes(cells: Sequence[Told], names: Sequence[str]) -> list[_Column]:
+    most = max(8, min(24, 100 // max(1, len(names))))
+    found = []
+    for name in names:
+        head, below = pieces(name, most), [pieces(str(cell["values"].get(name, "")), most) for cell in cells]
+        width = max(len(piece) for text in (head, *below) for piece in text)
+        found.append(_Column(stacked(head, "l"), [stacked(text, "l") for text in below], width + _GAP, "l"))
+    return found
+
+
+def _figures(summary: Told, cells: Sequence[Told], most: int) -> list[_Column]:
+    found = []
+    for metric in headline(summary, most):
+        figures = [cell["metrics"][metric["name"]] for cell in cells]
+        below = [_figure(f, ceiling=cell["sees_truth"]) for f, cell in zip(figures, cells, strict=True)]
+        head, arrow = pieces(metric["name"], _HEAD_LETTERS), _ARROWS.get(metric["direction"], "")
+        unit = [f"({metric['unit']})"] if metric["unit"] not in ("", "1", "0-1") else []
+        width = max(map(len, [*head, *unit])) + 2 * bool(arrow)
+        found.append(_Column(stacked([*head, *unit], "r", arrow), below, max(width, *map(_letters, figures)) + _GAP))
+    latencies = [number(cell["latency_ms"]["p95"]) for cell in cells]
+    marked = ["$^{*}$" if cell["marked"] else "" for cell in cells]
+    found.append(_plain(stacked(["p95", "(ms)"], "r"), latencies, marked))
+    known = [price for price in _PRICES if any(cell[price] is not None for cell in cells)]
+    found += [_plain(price, [_price(cell, price) for cell in cells]) for price in known]
+    errors = ["{}/{}".format(*failed(cell)) for cell in cells]
+    return [*found, _plain("$n$", [str(cell["n_sessions"]) for cell in cells]), _plain("errors", errors)]
+
+
+def _plain(head: str, texts: Sequence[str], marks: Sequence[str] = ()) -> _Column:
+    below = [escaped(text) + mark for text, mark in zip(texts, marks or [""] * len(texts), strict=True)]
+    return _Column(head, below, max(6, *map(len, texts)) + _GAP)
+
+
+def _letters(figure: Told) -> float:
+    """About how wide a figure is: its interval is in smaller print, bold in larger."""
+    n = len(number(figure["value"])) + 1.0
+    return n if figure["low"] is None else 1.8 * n
+
+
+def pieces(text: str, most: int) -> list[str]:
+    """A text in lines of so many letters, broken where its parts end if that can be.
+
+    >>> pieces("interruptions_per_hour", 14)
+    ['interruptions_', 'per_hour']
+    """
+    lines = [""]
+    for part in _PARTS.findall(text):
+        for piece in (part[i : i + most] for i in range(0, len(part), most)):
+            if lines[-1] and len(lines[-1]) + len(piece) > most:
+                lines.append("")
+            lines[-1] += piece
+    return lines
+
+
+def stacked(lines: Sequence[str], side: str, behind: str = "") -> str:
+    """Lines above each other in a field of a table, escaped; ``behind`` is LaTeX that follows them."""
+    said = r"\\".join(map(escaped, lines)) + behind
+    return said if len(lines) == 1 else rf"\shortstack[{side}]{{{said}}}"
 
 
 def _by_group(cells: Sequence[Told]) -> list[Told]:
@@ -125,18 +210,12 @@ def _by_group(cells: Sequence[Told]) -> list[Told]:
 def _price(cell: Told, name: str) -> str:
     """Tokens in and out, or money; unknown is never 0."""
     if cell[name] is None:
-        return _NONE
+        return "–"
     return str(cell[name]["in"] + cell[name]["out"]) if name == "tokens" else f"{cell[name]:.4g}"
 
 
 def _row(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
-
-
-def _head(metric: Told) -> str:
-    way = {"up": r" $\uparrow$", "down": r" $\downarrow$"}.get(metric["direction"], "")
-    unit = f" ({escaped(metric['unit'])})" if metric["unit"] not in ("", "1", "0-1") else ""
-    return escaped(metric["name"]) + unit + way
 
 
 def _figure(figure: Told, *, ceiling: bool = False) -> str:

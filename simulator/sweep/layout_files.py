@@ -17,6 +17,7 @@ from simulator.sweep.tables import LIKE, unobeyed
 __all__ = ["csv_of", "draw", "latex", "markdown"]
 
 _NONE = "–"
+_SHRUNK = "\\resizebox{\\ifdim\\width>\\linewidth \\linewidth\\else\\width\\fi}{!}{%"
 
 
 def markdown(table: Table) -> str:
@@ -48,16 +49,19 @@ def _interval(entry: Entry) -> str:
 
 
 def latex(table: Table) -> str:
-    """The table for booktabs and xcolor: best bold, second underlined, what others published grey."""
+    """The table for booktabs, graphicx and xcolor: best bold, second underlined, what others published grey; made
+    smaller where a line of the page has no room for it.
+    """
     names = [*table.head, *table.columns, "n"]
-    out = ["% needs \\usepackage{booktabs,xcolor}", "\\begin{table}", f"\\caption{{{escaped(table.title)}}}",
+    out = ["% needs \\usepackage{booktabs,graphicx,xcolor}", "\\begin{table}", f"\\caption{{{escaped(table.title)}}}",
+           "\\setlength{\\tabcolsep}{3pt}", _SHRUNK,
            f"\\begin{{tabular}}{{{'l' * len(table.head)}{'r' * (len(table.columns) + 1)}}}", "\\toprule",
            " & ".join(escaped(name) for name in names) + r" \\", "\\midrule"]  # fmt: skip
     for others, lines in groupby(table.lines, key=lambda line: bool(line.source)):
         if others:
             out += ["\\midrule", f"\\multicolumn{{{len(names)}}}{{l}}{{\\color{{gray}}{escaped(NAME)}}} \\\\"]
         out += [_tex_line(line) for line in lines]
-    out += ["\\bottomrule", "\\end{tabular}", *(f"% {escaped(note)}" for note in table.notes), "\\end{table}", ""]
+    out += ["\\bottomrule", "\\end{tabular}}", *(f"% {escaped(note)}" for note in table.notes), "\\end{table}", ""]
     return "\n".join(out)
 
 

@@ -16,7 +16,7 @@ from tests.sweep.handmade import Made, sessions
 from tests.sweep.test_layouts import laid, raw
 
 PDFLATEX = shutil.which("pdflatex")
-PACKAGES = ("article.cls", "booktabs.sty", "longtable.sty", "geometry.sty", "xcolor.sty")
+PACKAGES = ("article.cls", "booktabs.sty", "longtable.sty", "geometry.sty", "graphicx.sty", "xcolor.sty")
 AFTER = ("&", r"\textbf", "$", "{", "%", "_", "[x]", "* a", "---", "\"'`", "~^<>|", "ß漢🙂→±…–—×")
 
 
@@ -76,5 +76,31 @@ def test_what_a_paper_copies_is_compiled_with_the_packages_that_are_named(tmp_pa
 @pytest.mark.timeout(60)
 def test_tables_in_a_papers_layout_are_compiled(tmp_path: Path) -> None:
     tables = [layout_files.latex(laid(raw(preset))) for preset in sorted(LAYOUTS)]
-    head = "\\documentclass{article}\\usepackage{booktabs,xcolor}\\begin{document}\n"
-    compiled("\n".join([head, *tables, "\\end{document}\n"]), tmp_path)
+    head = "\\documentclass{article}\\usepackage{booktabs,graphicx,xcolor}\\begin{document}\n"
+    said = compiled("\n".join([head, *tables, "\\end{document}\n"]), tmp_path)
+    assert "Overfull \\hbox" not in said, "none is wider than the page"
+
+
+@pytest.mark.skipif(bool(WHY), reason=WHY)
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("more", [0, 6], ids=["four axes", "ten axes"])
+def test_a_table_of_many_axes_loses_no_column_at_the_pages_edge(more: int, tmp_path: Path) -> None:
+    named = {
+        "agent": {"a": "self-consistency", "b": "zero-shot"},
+        "memory": {"m": "rag:documents=events", "n": "none"},
+        "latency": {"l": "profile:paper-zero-shot", "k": "token:rtt=200ms,prefill=100us,image=80ms,decode=20ms"},
+        "model": {"q": "qwen3-vl-32b-instruct", "r": "small"},
+    }
+    named |= {f"parameter_{n}": {"y": "some-longer-value", "z": "short"} for n in range(more)}
+    made = Made(tmp_path, {axis: list(values) for axis, values in named.items()})
+    for n in range(4):
+        chosen = {axis: list(values)[(n >> i % 2) % 2] for i, (axis, values) in enumerate(named.items())}
+        made.cell(chosen, sessions(8, hits=1 + n))
+    summary = summarise(made.write()).summary
+    for cell in summary["cells"]:
+        cell["values"] = {axis: named[axis][value] for axis, value in cell["values"].items()}
+    text = latex.document(summary)
+    for _ in range(3):  # as its first line says
+        said = compiled(text, tmp_path)
+    assert "Overfull \\hbox" not in said
+    assert all(f"& {name}" in text for name in ("errors", "$n$", r"\shortstack[r]{p95"))
