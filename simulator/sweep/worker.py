@@ -1,7 +1,8 @@
 """A worker process: tasks come in, how they ended goes out, and it ends itself when its parent is gone.
 
 It leads a process group of its own: Ctrl-C in the terminal reaches the parent only, and what its agents started goes
-with it. Started by ``simulator.sweep.processes``; imports once, and lives as long as its sweep.
+with it, unless that leaves the group. Started by ``simulator.sweep.processes``; imports once, and lives as long as its
+sweep.
 """
 
 from __future__ import annotations
