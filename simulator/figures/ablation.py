@@ -98,7 +98,7 @@ def _axes(summary: Summary) -> tuple[str, str]:
     order = [*_COLUMNS, *_ROWS, *varying]
 
     def first(axes: Sequence[str]) -> str:
-        return min(axes, key=lambda a: (a == "data", -len(summary.values(a)), order.index(a)))
+        return min(axes, key=lambda a: (a == "data", -len(summary.places(a)), order.index(a)))
 
     across = first(summary.studied or varying)
     return first([axis for axis in varying if axis != across]), across

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simulator.figures.ablation import _axes
 from simulator.figures.summary import Summary
 from simulator.report.study import View, fixed_of
 from tests.figures.made_summary import made
@@ -41,3 +42,7 @@ def test_a_report_stands_at_a_window_that_there_is() -> None:
     fixed = fixed_of(summary, ["agent", "memory"], View().fixed or {})
     assert fixed == {"window": "5min"}
     assert len(summary.standing(fixed)) == 4
+
+
+def test_what_says_nothing_to_some_is_no_further_row_that_a_map_would_choose_an_axis_for() -> None:
+    assert _axes(Summary({**without_window(), "baseline": {"agent": "prior"}})) == ("memory", "agent")
