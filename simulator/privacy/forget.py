@@ -20,7 +20,7 @@ from simulator.privacy.forget_named import plan_named
 from simulator.privacy.forget_opening import OURS
 from simulator.privacy.forget_places import MADE_UP, inside, invented, listed, marker_of, out_of_bounds
 from simulator.privacy.forget_release import releases
-from simulator.privacy.forget_run import is_others, is_run, plan_run, users_of
+from simulator.privacy.forget_run import is_others, plan_run
 from simulator.privacy.forget_scenario import SUFFIXES, Scene, plan_scene, profile_items, read_scene
 from simulator.privacy.forget_session import WRECK, Head, is_broken, is_wreck, last_ns, plan_session, read_head
 from simulator.privacy.forget_store import MADE_OF_STORE, STORE, plan_store
@@ -29,6 +29,7 @@ from simulator.privacy.forget_tables import ACCOUNT, PAST, SPLIT, is_table, plan
 from simulator.privacy.forget_uses import IN_USE, Uses, uses_of
 from simulator.privacy.items import Item, Place, Unreached
 from simulator.privacy.leftovers import Traces, search
+from simulator.privacy.run_of import is_run, users_of
 from simulator.privacy.span import Span
 from simulator.session.ignored import IGNORED
 from simulator.session.reader import is_session

@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,89 +22,18 @@ from simulator.core.lock import FolderLock, is_locked
 from simulator.privacy.disk import remove, remove_tree, replace
 from simulator.privacy.items import Item, Unreached
 from simulator.privacy.run_files import canonical, digest_of, head_of, line_of, read_object, records, write_object
+from simulator.privacy.run_of import FORGOTTEN, LOCK, LOG, RUN, UnitOf, lock_of, units_of
 from simulator.privacy.scrub import GONE, Scrubber
 from simulator.privacy.span import Span
 from simulator.session.ignored import IGNORED, is_ours
 
-__all__ = [
-    "FORGOTTEN",
-    "LOCK",
-    "RUN",
-    "InPlay",
-    "in_play",
-    "is_others",
-    "is_run",
-    "plan_run",
-    "users_of",
-    "without_names",
-]
+__all__ = ["is_others", "plan_run", "without_names"]
 
-RUN, SCORES, LOG, TRUTH, TRACES, TWIN, LOCK, FEEDBACK = (
-    "run.json", "scores.json", "decisions.jsonl", "truth.json", "errors.txt", "twin", ".lock",
-    "feedback.jsonl")  # fmt: skip
-FORGOTTEN = "forgotten"
+SCORES, TRUTH, TRACES, TWIN, FEEDBACK = "scores.json", "truth.json", "errors.txt", "twin", "feedback.jsonl"
 _CASSETTES, _VERDICTS, _REPORT = "cassettes", "judge.jsonl", "report.html"
-_UNIT, _SCORED, _SWEEP = "unit.json", ".scored", "sweep.json"  # of runs that a sweep made
+_UNIT, _SCORED = "unit.json", ".scored"  # of runs that a sweep made
 _HASH = re.compile("[0-9a-f]{64}")
 _PLAYED = "a run is being played into {}: wait for it and call again"
-
-
-def is_run(folder: Path) -> bool:
-    """Whether a folder looks like a run's."""
-    return (folder / RUN).is_file() or (folder / "units").is_dir()
-
-
-def _lock_of(run: Path) -> Path:
-    """What is held by whoever plays into a run: a sweep holds one lock for all of its own."""
-    sweep = run.parent.parent
-    return (sweep if (sweep / _SWEEP).is_file() else run) / LOCK
-
-
-def users_of(run: Path) -> set[str]:
-    """Whose units a run holds; nobody's where it cannot be read."""
-    return {user for user, _ in sessions_of(run)} - {FORGOTTEN}
-
-
-def sessions_of(run: Path) -> set[tuple[str, str]]:
-    """(user, session) of a run's units; none where it cannot be read."""
-    try:
-        told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
-        heads = [*(unit.header for unit in _units(run, told_of)), *told_of.get("resolved", {}).values()]
-    except InputError:
-        return set()
-    return {(str(head["user"]), str(head.get("session"))) for head in heads if "user" in head}
-
-
-@dataclass(frozen=True, slots=True)
-class InPlay:
-    """What a run is being played from: (user, session) of its units, and the scenario file of a live run."""
-
-    sessions: frozenset[tuple[str, str]]
-    scenario: Path | None
-
-
-def in_play(run: Path) -> InPlay | None:
-    """What somebody plays into a run right now; None if nobody does."""
-    if not is_locked(_lock_of(run)):
-        return None
-    try:
-        told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
-        heads = [*(unit.header for unit in _units(run, told_of)), *told_of.get("resolved", {}).values()]
-        live = told_of.get("given", {}).get("live")
-    except (InputError, AttributeError):
-        return InPlay(frozenset(), None)
-    sessions = frozenset(
-        (str(head["user"]), str(head["session"])) for head in heads if {"user", "session"} <= set(head)
-    )
-    return InPlay(sessions, Path(live).resolve() if isinstance(live, str) else None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    key: str
-    folder: Path
-    header: Mapping[str, Any]  # of its log; empty where there is none
-    cut_ns: int | None = None  # words go from this instant of its stream on; None: all of them
 
 
 def plan_run(run: Path, user: str, span: Span, played_as: frozenset[tuple[str, str]]) -> Item | Unreached | None:
@@ -121,11 +49,11 @@ def plan_run(run: Path, user: str, span: Span, played_as: frozenset[tuple[str, s
         InputError: ``run.json`` cannot be read.
     """
     told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
-    found = [unit for unit in _units(run, told_of) if _is_of(unit, told_of, user, played_as)]
+    found = [unit for unit in units_of(run, told_of) if _is_of(unit, told_of, user, played_as)]
     units = found if span.everything else [u for unit in found if (u := _in_span(unit, span)) is not None]
     if not units:
         return None
-    if is_locked(_lock_of(run)):
+    if is_locked(lock_of(run)):
         return Unreached(run, _PLAYED.format(run))
     if (link := _link(run, units)) is not None:
         return Unreached(link, "a link, not followed: units of this run lie in another folder")
@@ -142,39 +70,31 @@ def plan_run(run: Path, user: str, span: Span, played_as: frozenset[tuple[str, s
     return Item("run", run, said, lambda: _forget_span(run, units, span), texts, called)
 
 
-def _units(run: Path, told_of: Mapping[str, Any]) -> Iterator[_Unit]:
-    """Every unit that ``run.json`` names or that lies in the folder."""
-    there = sorted(p.name for p in (run / "units").iterdir() if p.is_dir()) if (run / "units").is_dir() else []
-    for key in sorted({*there, *told_of.get("resolved", {})}):
-        folder = run / "units" / key
-        yield _Unit(key, folder, head_of(folder / LOG))
-
-
-def _link(run: Path, units: list[_Unit]) -> Path | None:
+def _link(run: Path, units: list[UnitOf]) -> Path | None:
     """A folder of the run that is a link: what it holds may be others' too."""
     folders = [run / "units", *(folder for unit in units for folder in (unit.folder, unit.folder / TWIN))]
     return next((folder for folder in folders if folder.is_symlink()), None)
 
 
-def _is_of(unit: _Unit, told_of: Mapping[str, Any], user: str, played_as: frozenset[tuple[str, str]]) -> bool:
+def _is_of(unit: UnitOf, told_of: Mapping[str, Any], user: str, played_as: frozenset[tuple[str, str]]) -> bool:
     resolved = told_of.get("resolved", {}).get(unit.key, {})
     truth = read_object(unit.folder / TRUTH) if not unit.header and (unit.folder / TRUTH).is_file() else {}
     whose = {(str(said.get("user")), str(said.get("session"))) for said in (unit.header, resolved, truth) if said}
     return any(name == user or (name, session) in played_as for name, session in whose)
 
 
-def _in_span(unit: _Unit, span: Span) -> _Unit | None:
+def _in_span(unit: UnitOf, span: Span) -> UnitOf | None:
     """The unit with the instant from which on words go; None if it ended before."""
     zero, end = unit.header.get("utc_anchor_ns"), unit.header.get("end_ns")
     if not isinstance(zero, int) or not isinstance(end, int):
-        return _Unit(unit.key, unit.folder, unit.header)  # nobody knows when it was: all of it
+        return UnitOf(unit.key, unit.folder, unit.header)  # nobody knows when it was: all of it
     if span.start_ns is not None and zero + end <= span.start_ns:
         return None
     # A run of a later session may quote the stretch from memory: words go there too, from its beginning.
-    return _Unit(unit.key, unit.folder, unit.header, 0 if span.start_ns is None else max(0, span.start_ns - zero))
+    return UnitOf(unit.key, unit.folder, unit.header, 0 if span.start_ns is None else max(0, span.start_ns - zero))
 
 
-def _forget_all(run: Path, user: str, units: list[_Unit], names: tuple[str, ...]) -> list[Unreached]:
+def _forget_all(run: Path, user: str, units: list[UnitOf], names: tuple[str, ...]) -> list[Unreached]:
     with _locked(run):
         told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
         resolved, results = dict(told_of.get("resolved", {})), dict(told_of.get("units", {}))
@@ -195,7 +115,7 @@ def _forget_all(run: Path, user: str, units: list[_Unit], names: tuple[str, ...]
     return _others(run)
 
 
-def _renamed(run: Path, unit: _Unit, words: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
+def _renamed(run: Path, unit: UnitOf, words: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
     """A played unit under a key that says nothing: the same one however often this is cut short, and the header of its
     new log. No header for one that was never played, or whose log cannot be read: nothing of it stays.
     """
@@ -234,7 +154,7 @@ def _rewrite(old: Path, new: Path, key: str, words: tuple[str, ...]) -> dict[str
     return header
 
 
-def _forget_span(run: Path, units: list[_Unit], span: Span) -> list[Unreached]:
+def _forget_span(run: Path, units: list[UnitOf], span: Span) -> list[Unreached]:
     with _locked(run):
         told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
         for unit in units:
@@ -249,7 +169,7 @@ def _forget_span(run: Path, units: list[_Unit], span: Span) -> list[Unreached]:
     return _others(run)
 
 
-def _without_span(folder: Path, unit: _Unit, span: Span) -> dict[Path, bytes]:
+def _without_span(folder: Path, unit: UnitOf, span: Span) -> dict[Path, bytes]:
     """The files of a unit (or its twin) as they ought to be."""
     out: dict[Path, bytes] = {}
     zero, cut_ns = unit.header.get("utc_anchor_ns"), unit.cut_ns or 0
@@ -305,13 +225,13 @@ def _is_after(record: Mapping[str, Any], cut_ns: int) -> bool:
     return record.get("kind") != "silence" and (not isinstance(ended, int) or ended >= cut_ns)
 
 
-def _is_changed(unit: _Unit, span: Span) -> bool:
+def _is_changed(unit: UnitOf, span: Span) -> bool:
     folders = (unit.folder, unit.folder / TWIN)
     changed = any(p.read_bytes() != new for f in folders for p, new in _without_span(f, unit, span).items())
     return changed or any((f / TRACES).exists() for f in folders)
 
 
-def _summed_up(run: Path, told_of: Mapping[str, Any], unit: _Unit) -> dict[str, Any]:
+def _summed_up(run: Path, told_of: Mapping[str, Any], unit: UnitOf) -> dict[str, Any]:
     """``run.json`` as it ought to be once the unit's files have changed."""
     if unit.key not in told_of.get("resolved", {}):
         return dict(told_of)
@@ -342,7 +262,7 @@ def _summary(result: Mapping[str, Any], log: Any) -> dict[str, Any]:
     return made
 
 
-def _said(unit: _Unit) -> Iterator[str]:
+def _said(unit: UnitOf) -> Iterator[str]:
     """What a unit's files hold in words, for finding copies of it; as far as they can be read."""
     with suppress(InputError, LookupError, TypeError):
         if (unit.folder / TRUTH).is_file():
@@ -392,7 +312,7 @@ class _locked:
         self._run = run
 
     def __enter__(self) -> None:
-        self._lock = FolderLock(_lock_of(self._run), _PLAYED.format(self._run))
+        self._lock = FolderLock(lock_of(self._run), _PLAYED.format(self._run))
 
     def __exit__(self, *error: object) -> None:
         self._lock.release()

@@ -29,8 +29,8 @@ from simulator.privacy.forget_opening import (
     reading,
     writing,
 )
-from simulator.privacy.forget_run import RUN
 from simulator.privacy.items import Item, Unreached
+from simulator.privacy.run_of import RUN
 from simulator.privacy.span import Span
 from simulator.privacy.texts import TEXTS, said_in
 from simulator.session.ignored import unhide

@@ -14,9 +14,10 @@ from typing import Any
 from simulator.core.faults import told
 from simulator.core.lock import FolderLock, is_locked
 from simulator.privacy.disk import remove
-from simulator.privacy.forget_run import FORGOTTEN, LOCK, RUN, without_names
+from simulator.privacy.forget_run import without_names
 from simulator.privacy.items import Item, Unreached
 from simulator.privacy.run_files import read_object, write_object
+from simulator.privacy.run_of import FORGOTTEN, LOCK, RUN
 from simulator.privacy.span import Span
 
 __all__ = ["MADE_AGAIN", "SWEEP", "plan_sweep"]

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from simulator.privacy.forget_run import in_play
 from simulator.privacy.forget_scenario import Scene
 from simulator.privacy.forget_session import Head, is_recorded
 from simulator.privacy.items import Item, Unreached
+from simulator.privacy.run_of import in_play
 from simulator.privacy.span import Span
 
 __all__ = ["IN_USE", "Uses", "uses_of"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from simulator.privacy.forget_opening import read_head
-from simulator.privacy.forget_run import is_run, sessions_of
 from simulator.privacy.leftovers import Traces, report_of
+from simulator.privacy.run_of import is_run, sessions_of
 
 __all__ = ["MadeOf", "made_of"]
 

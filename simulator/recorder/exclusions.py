@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CUT",
+    "LINGER_NS",
     "OWN",
     "OWN_MARK",
     "PAGE_MARK",
@@ -50,6 +51,7 @@ PANEL = "panel"
 UNSEEN = "unseen windows"
 UNTITLED = "untitled browser"
 CUT = "cut title"
+LINGER_NS = 3 * SECOND // 2
 
 Handle = tuple[int | str | None, int | None]
 _NOTHING: Mapping[Handle, str] = MappingProxyType({})
@@ -130,7 +132,7 @@ class Exclusions:
     covered: Literal["mask", "show"] = "mask"
     accept_unseen_windows: bool = False
     titles: TitlePolicy = field(default_factory=TitlePolicy)
-    linger_ns: int = 3 * SECOND // 2
+    linger_ns: int = LINGER_NS
     own: frozenset[Handle] = field(default=frozenset(), compare=False)
 
     @classmethod

@@ -15,7 +15,7 @@ from simulator.core.errors import InputError, nearest
 from simulator.core.patterns import PatternError, compile_pattern
 from simulator.core.taxonomy import CLASSES
 from simulator.core.yaml_files import read_yaml
-from simulator.recorder.exclusions import CUT, OWN, PANEL, UNSEEN, UNTITLED, Exclusions
+from simulator.recorder.exclusions import CUT, LINGER_NS, OWN, PANEL, UNSEEN, UNTITLED, Exclusions
 from simulator.recorder.rules import Rule, plain
 from simulator.recorder.titles import TitlePolicy
 
@@ -96,7 +96,7 @@ def load(path: Path | None) -> Exclusions:
         covered=mine.covered,
         accept_unseen_windows=mine.accept_unseen_windows,
         titles=_titles(where, mine.titles),
-        **({} if mine.linger is None else {"linger_ns": _linger(where, mine.linger)}),
+        linger_ns=LINGER_NS if mine.linger is None else _linger(where, mine.linger),
     )
 
 
