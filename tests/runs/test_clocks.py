@@ -41,10 +41,11 @@ def test_wall_keeps_an_absolute_schedule(tmp_path: Path) -> None:
     pace = engines[0].pace
     assert isinstance(pace, Paced)
     assert len(pace.lateness_ns) == 20, "one figure a release"
-    assert min(pace.lateness_ns[10:]) < 10 * MS, "lateness does not add up, and not all are late even on a busy machine"
+    late = sorted(pace.lateness_ns)
+    assert late[10] < 10 * MS, "half of them come within 10 ms even on a busy machine"
     audit = run.result.audit
     assert audit is not None
-    assert audit.release_jitter_p99_ns == max(pace.lateness_ns)
+    assert audit.release_jitter_p99_ns == late[-1]
     assert audit.loop_lag_p99_ns is not None
     assert audit.harness_share is None
     assert not audit.reproducible
