@@ -184,8 +184,9 @@ def test_closing_names_the_runs_that_stay_as_they_are(page: Desk) -> None:
     page.tell("decide", decision="delete", pictures=[page.keys[0]])
     page.tell("close", n=1)
     said = page.carried_out()["result"]["beside"]
-    assert said.startswith("not changed, and to be looked at: what agents said of it stays in ")
-    assert "run" in said
+    before, _, named = said.partition(" stays in ")
+    assert before == "not changed, and to be looked at: what agents said of it"
+    assert named == str(run)
 
 
 def test_pages_that_only_show_change_nothing_and_show_nothing(page: Desk) -> None:
