@@ -169,11 +169,11 @@ def asked(memory: RagMemory, lookup: Lookup, name: str, users: int, n: int, exac
     return figures
 
 
-def whole(n: int, users: int) -> dict[str, float]:
+def whole(n: int, users: int, index: str = "auto") -> dict[str, float]:
     """A memory of n events of so many users: appends, questions, memory used."""
-    name = f"rag_{n}_of_{users}"
+    name = f"rag_{n}_of_{users}" if index == "auto" else f"rag_{n}_of_{users}_{index}"
     lookup = Lookup()
-    memory = RagMemory("all", embedder=lookup)
+    memory = RagMemory("all", embedder=lookup, index=index)
     taken = filled(memory, lookup, users, n)
     figures = {
         f"{name}_append_p50_us": float(np.median(taken)),
@@ -311,6 +311,13 @@ def stored(n: int = 1_000_000) -> dict[str, float]:
         figures["store_first_question_s"] = (real_ns() - opened) / 1e9
         assert items
         figures |= asked(again, lookup, "store", 1, n, exact=False)
+        asyncio.run(again.close())
+        for what in ("made", "reopen"):
+            begun = real_ns()
+            walked = RagMemory("all", embedder=lookup, store=str(folder), index="hnsw")
+            figures[f"store_graphs_{what}_s"] = (real_ns() - begun) / 1e9
+            asyncio.run(walked.close())
+        figures["store_graphs_mb"] = sum(p.stat().st_size for p in folder.glob("vectors/*/hnsw/*/*")) / 1e6
     return figures
 
 
@@ -327,6 +334,7 @@ PARTS: dict[str, Callable[[], dict[str, float]]] = {
     "100k_of_20": lambda: whole(100_000, 20),
     "1m_of_20": lambda: whole(1_000_000, 20),
     "1m": lambda: whole(1_000_000, 1),
+    "1m_hnsw": lambda: whole(1_000_000, 1, "hnsw"),
     "alternatives": alternatives,
     "stored": stored,
     "killed": killed,

@@ -2,8 +2,8 @@
 
 What was known by an instant is a prefix of the rows, so a search scans that prefix and filters nothing. The few rows
 that came out of order are kept in a list and looked at one by one. Beyond ``EXACT`` rows, sealed blocks are searched
-through lists of like rows (``segments``), never what is filtered afterwards; the block in which the instant lies, and
-rows not yet sealed, are scanned exactly.
+through lists of like rows (``segments``) or graphs of near ones (``hnsw``), never what is filtered afterwards; the
+block in which the instant lies, and rows not yet sealed, are scanned exactly.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.embed import Floats, Rows, likeness
+from memory.hnsw import Hnsw
 from memory.segments import Lists, split
 
 __all__ = ["BLOCK", "EXACT", "Block", "Index", "Nearest", "best"]
@@ -54,7 +55,11 @@ def _at_least_kth(scores: Floats, k: int) -> NDArray[np.intp]:
 
 
 class Block:
-    """A stretch of rows, with room for ``size``; sealed, it lies in lists of like rows instead of in order of time."""
+    """A stretch of rows, with room for ``size``; sealed, it lies in lists of like rows instead of in order of time, and
+    may have a graph over them.
+    """
+
+    graph: Hnsw | None = None
 
     def __init__(self, rows: Rows, norms: Floats, n: int, lists: Lists | None = None) -> None:
         self.rows, self.norms, self.n, self.lists = rows, norms, n, lists
@@ -97,6 +102,12 @@ class Block:
             scores[self.lists.order >= first] = -1.0
         return scores
 
+    def walk(self, graph: Hnsw, row: Rows, norm: float, k: int) -> tuple[Floats, NDArray[np.int32]]:
+        """Cosines of about the k nearest rows of a sealed block, and their places in time."""
+        assert self.lists is not None
+        slots = graph.near(row, k)
+        return likeness(self.rows[slots], self.norms[slots], row, norm), self.lists.order[slots]
+
 
 class _Found:
     """Scores as they are collected, with what leads back from their place to a position."""
@@ -137,10 +148,11 @@ class Index:
         dimension: of the rows.
         block: rows in a sealed block.
         exact: rows up to which a search scans them all; None for always.
+        graphs: sealed blocks get a graph of near rows beside their lists.
     """
 
-    def __init__(self, dimension: int, block: int = BLOCK, exact: int | None = EXACT) -> None:
-        self.dimension, self.block, self.exact = dimension, block, exact
+    def __init__(self, dimension: int, block: int = BLOCK, exact: int | None = EXACT, *, graphs: bool = False) -> None:
+        self.dimension, self.block, self.exact, self.graphs = dimension, block, exact, graphs
         self.blocks: list[Block] = []
         self._known_ns: _Numbers = np.zeros(16, dtype=np.int64)
         self._peaks: _Numbers = np.zeros(16, dtype=np.int64)  # the latest instant up to here: never falls
@@ -195,13 +207,15 @@ class Index:
         return self.blocks[position // self.block].row(position % self.block)
 
     def seal(self) -> None:
-        """Lay full blocks into lists, if there is more than is scanned whole. Takes a second a block: not for the path
-        of a decision.
+        """Lay full blocks into lists, if there is more than is scanned whole. Takes a second a block, and six more for
+        its graph: not for the path of a decision.
         """
         if self.exact is not None and self._n > self.exact:
             for block in self.blocks:
                 if block.lists is None and block.n == self.block:
                     block.seal()
+                if self.graphs and block.lists is not None and block.graph is None:
+                    block.graph = Hnsw.over(block.rows, block.norms)
             self._directions = None
 
     def nearest(self, row: Rows, norm: float, k: int, now_ns: int) -> list[tuple[int, float]]:
@@ -228,6 +242,7 @@ class Index:
         n = int(np.searchsorted(self._peaks[: self._n], now_ns, side="right"))
         scan_all = whole or self.exact is None or n <= self.exact
         lists: list[int] = []
+        looked_through = False
         for i, block in enumerate(self.blocks):
             offset = i * self.block
             if offset >= n:
@@ -235,8 +250,13 @@ class Index:
             if scan_all or block.lists is None or offset + block.n > n:
                 ranks = None if block.lists is None else block.lists.order
                 found.add(block.scan(row, norm, min(block.n, n - offset)), offset, ranks)
-            else:
+                continue
+            looked_through = True
+            if block.graph is None:
                 lists.append(i)
+            else:
+                scores, places = block.walk(block.graph, row, norm, k)
+                found.add(scores, offset, places)
         if lists:
             self._look(found, lists, row, norm, max(_LOOKED_AT, n // 60))
         late = [p for p in self._late if p >= n and self._known_ns[p] <= now_ns]
@@ -244,7 +264,7 @@ class Index:
             rows, norms = zip(*(self.row(p) for p in late), strict=True)
             found.add(likeness(np.array(rows), np.array(norms), row, norm), 0, np.array(late, dtype=np.int64))
         nearest = found.best(k)
-        return nearest if not lists else nearest._replace(whole=False)
+        return nearest._replace(whole=False) if looked_through else nearest
 
     def _look(self, found: _Found, sealed: list[int], row: Rows, norm: float, budget: int) -> None:
         """Score the rows of the likeliest lists of all sealed blocks together, until enough were looked at."""

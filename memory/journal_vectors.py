@@ -1,6 +1,7 @@
 """Documents of a stored past beside its journal, so that years are opened in a moment instead of embedded again.
 
     FOLDER/vectors/<what they are>/<up to which write>/   about.json, and for each user rows.npy and columns.npz
+    FOLDER/vectors/<what they are>/hnsw/<user>/           graphs over their sealed blocks, where they are asked for
 
 They are derived: valid for one embedder and one way to make documents, for a log that holds the write they were made up
 to and no correction or forgetting since. What does not match is made anew, without embedding a text twice. about.json
@@ -14,7 +15,7 @@ import json
 import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 from memory.embed import Rows
 from memory.entry import Entry
+from memory.hnsw import kept
 from memory.index import BLOCK, EXACT, Block, Index
 from memory.journal import VECTORS, Journal
 from memory.segments import Lists
@@ -35,7 +37,7 @@ __all__ = ["Kind", "StoredShelf", "open_shelves", "versions"]
 
 _FORMAT = 1
 _FEW = 1_000
-_ROWS, _COLUMNS = "rows.npy", "columns.npz"
+_ROWS, _COLUMNS, _GRAPHS = "rows.npy", "columns.npz", "hnsw"
 _Numbers = NDArray[np.int64]
 
 
@@ -48,14 +50,22 @@ class Kind:
         document: the text that stands for an event, None if none does.
         embed: a text's row and its length.
         dimension: of a row.
-        exact: see ``Index``.
+        exact: rows up to which a search scans them all.
+        search: ``auto``, ``exact`` or ``hnsw``, as ``rag`` has it. What is stored is the same for all three; graphs lie
+            beside it.
     """
 
     facts: Mapping[str, Any]
     document: Callable[[Entry], str | None]
     embed: Callable[[str], tuple[Rows, float]]
     dimension: int
-    exact: int | None = EXACT
+    exact: int = EXACT
+    search: str = "auto"
+
+    def index(self) -> Index:
+        """An empty index for such rows."""
+        exact = None if self.search == "exact" else self.exact
+        return Index(self.dimension, exact=exact, graphs=self.search == "hnsw")
 
     @property
     def name(self) -> str:
@@ -81,7 +91,7 @@ class StoredShelf(Documents):
     Args:
         folder: with ``rows.npy`` and ``columns.npz``.
         journal: tells the events.
-        exact: see ``Index``.
+        kind: what the documents are.
     """
 
     known_ns: _Numbers
@@ -89,11 +99,17 @@ class StoredShelf(Documents):
     end_ns: _Numbers
     n: _Numbers
 
-    def __init__(self, folder: Path, journal: Journal, exact: int | None) -> None:
+    def __init__(self, folder: Path, journal: Journal, kind: Kind) -> None:
         self._journal = journal
         rows, c = _read(folder)
-        self.index = Index(rows.shape[1], exact=exact)
+        self.index = kind.index()
         self.index.extend(list(_blocks(rows, c)), c["row_known_ns"] + journal.shift_ns)
+        if self.index.graphs:
+            sealed = [block for block in self.index.blocks if block.lists is not None]
+            made_of = (_made_of(kind, c, i) for i in range(len(sealed)))
+            stretches = ((what, block.rows, block.norms) for what, block in zip(made_of, sealed, strict=True))
+            for block, graph in zip(sealed, kept(folder.parents[1] / _GRAPHS / folder.name, stretches), strict=True):
+                block.graph = graph
         self.known_ns, self.end_ns = c["known_ns"] + journal.shift_ns, c["end_ns"] + journal.shift_ns
         # What never ends is the largest number there is: nothing can be added to that.
         self.until_ns = np.where(c["open"], np.iinfo(np.int64).max, c["until_ns"] + journal.shift_ns)
@@ -134,6 +150,12 @@ def _blocks(rows: Rows, c: Mapping[str, Any]) -> Iterator[Block]:
         yield Block(rows[a:b], c["norms"][a:b], b - a, lists)
 
 
+def _made_of(kind: Kind, c: Mapping[str, Any], block: int) -> bytes:
+    """What the rows of a sealed block and their places follow from."""
+    digests = c["digests"][block * BLOCK : (block + 1) * BLOCK]
+    return b"".join([kind.name.encode(), digests.tobytes(), c["list_order"][block].tobytes()])
+
+
 def open_shelves(journal: Journal, kind: Kind) -> tuple[dict[str, StoredShelf], int]:
     """Each user's stored documents, and up to which write they go (0: there are none, all is to be made here).
 
@@ -150,7 +172,7 @@ def open_shelves(journal: Journal, kind: Kind) -> tuple[dict[str, StoredShelf], 
     folder = place / str(found)
     users = json.loads((folder / "about.json").read_text(encoding="utf-8"))["users"]
     names = {str(number): name for name, number in journal.numbers.items()}
-    return {names[user]: StoredShelf(folder / user, journal, kind.exact) for user in users}, found
+    return {names[user]: StoredShelf(folder / user, journal, kind) for user in users}, found
 
 
 def _valid(place: Path, journal: Journal) -> int:
@@ -209,11 +231,12 @@ def _made(place: Path, journal: Journal, kind: Kind, older: int) -> int:
         new = place / ".new"
         shutil.rmtree(new, ignore_errors=True)
         before = _valid_or_any(place, older)
+        plain = replace(kind, search="auto")  # graphs are made where they are opened
         users = []
         for user in journal.sizes():
             number = str(journal.numbers[user])
             known = _Known(place / before / number, kind.embed) if before else None
-            shelf = shelved(versions(journal.entries(user)), kind, known)
+            shelf = shelved(versions(journal.entries(user)), plain, known)
             if shelf.entries:
                 _store(new / number, shelf, journal.shift_ns)
                 users.append(number)
@@ -244,7 +267,7 @@ def _valid_or_any(place: Path, older: int) -> str:
 
 def shelved(found: Iterable[Entry], kind: Kind, known: _Known | None = None) -> Shelf:
     """Versions as documents, in this process."""
-    shelf = Shelf(kind.dimension, kind.exact)
+    shelf = Shelf(kind.index())
     for entry in found:
         text = kind.document(entry)
         if text is not None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from memory import hnsw
 from memory.base import memories
 from memory.embed import HashEmbedder, Rows, vectors
 from memory.entry import Entry
@@ -20,7 +23,7 @@ __all__ = ["RagMemory"]
 
 _DOCUMENTS = ("labelled", "help", "all")
 _TEMPLATES = ("paper", "window")
-_INDEXES = ("auto", "exact")
+_INDEXES = ("auto", "exact", "hnsw")
 
 
 @memories.register("rag")
@@ -39,7 +42,8 @@ class RagMemory(Remembered):
             shorter intention always come first, so that five recalled ones say nothing of how often help was needed.
         embedder: any ``Embedder``; the hashing one by default.
         index: ``auto`` (default) scans the user's whole past for each question up to 131,072 different documents, and
-            looks through lists of like ones beyond that; ``exact`` always scans all.
+            looks through lists of like ones beyond that; ``hnsw`` walks graphs of near ones instead (faiss, an extra);
+            ``exact`` always scans all.
         store: a folder with a past that is read and not written, see ``open_store``.
         utc_anchor_ns: the UTC of time 0; for a store whose instants are UTC.
         store_until_ns: with a store, later questions are answered as of this instant (0 in a run with frozen memory).
@@ -58,12 +62,19 @@ class RagMemory(Remembered):
         self._documents, self._template = documents, template
         self._embedder: Embedder = embedder or HashEmbedder()
         facts = {"embedder": self._embedder.identity, "documents": documents, "template": template}
-        exact = EXACT if index == "auto" else None
-        self._kind = Kind(facts, self.document, self._embed, self._embedder.dimension, exact)
+        if index == "hnsw":
+            hnsw.version()  # that faiss is not there is told now
+        self._kind = Kind(facts, self.document, self._embed, self._embedder.dimension, EXACT, index)
         self._users: dict[str, Shelf] = {}
         self._shelves: dict[str, StoredShelf] = {}
         if store:
             self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns, until_ns=store_until_ns)
+
+    @classmethod
+    def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """For a run's header: what a store holds, and who made the graphs, since another version may make others."""
+        index = {"index": f"faiss {hnsw.version()}"} if given.get("index") == "hnsw" else {}
+        return {**index, **super().header_facts(given)}
 
     @property
     def embedder(self) -> str:
@@ -134,7 +145,7 @@ class RagMemory(Remembered):
             self._shelves[user].replaced(entry.n, entry.known_ns)
         shelf = self._users.get(user)
         if shelf is None:
-            shelf = self._users[user] = Shelf(self._kind.dimension, self._kind.exact)
+            shelf = self._users[user] = Shelf(self._kind.index())
         shelf.put(text, self._embed, entry)
 
     def document(self, entry: Entry) -> str | None:

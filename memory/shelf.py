@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from memory.embed import Rows
 from memory.entry import Entry
-from memory.index import EXACT, Index
+from memory.index import Index
 
 __all__ = ["ALWAYS", "Documents", "Hit", "Numbers", "Shelf"]
 
@@ -96,8 +96,7 @@ class Shelf(Documents):
         texts: each row's text.
 
     Args:
-        dimension: of the rows.
-        exact: see ``Index``.
+        index: for the rows; empty.
     """
 
     known_ns: array[int]
@@ -105,8 +104,8 @@ class Shelf(Documents):
     end_ns: array[int]
     n: array[int]
 
-    def __init__(self, dimension: int, exact: int | None = EXACT) -> None:
-        self.index = Index(dimension, exact=exact)
+    def __init__(self, index: Index) -> None:
+        self.index = index
         self.known_ns, self.until_ns, self.end_ns, self.n, self.row_of = (array("q") for _ in range(5))
         self.entries: list[Entry] = []
         self.texts: dict[str, int] = {}

@@ -13,6 +13,7 @@ from memory.base import memories
 from memory.combined import Combined
 from memory.rag import RagMemory
 from simulator.core.types import SECOND
+from tests.memory.blocks import small_blocks
 from tests.memory.canaries import ALONE, Told, ensure_nothing_leaks, made, planted, told_by
 
 ADAPTERS = {"graphiti", "http", "letta", "mem0"}  # tests/memory/adapters
@@ -90,6 +91,24 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_nothing_planted_in_a_store_stands_in_a_prompt(spec: str, until_ns: int | None, store: Path) -> None:
     over = "+".join(f"{part}{',' if ':' in part else ':'}store={store}" for part in spec.split("+"))
     told = looked_through(over, LONG, until_ns, utc_anchor_ns=ANCHOR_NS, store_until_ns=until_ns)
+    assert any("canary" in one.text for one in told), "the canaries can be seen at all"
+
+
+@pytest.mark.parametrize("index", ["auto", "hnsw"])
+@pytest.mark.parametrize("until_ns", [None, EARLY_NS], ids=["all along", "frozen early"])
+def test_nothing_planted_stands_in_a_prompt_when_a_past_is_searched_as_years_are(
+    index: str, until_ns: int | None, store: Path, tmp_path: Path
+) -> None:
+    if index == "hnsw":
+        pytest.importorskip("faiss", reason="the extra faiss is not installed")
+    (tmp_path / "journal.sqlite").write_bytes((store / "journal.sqlite").read_bytes())
+    options = f"documents=all,index={index}"
+    with small_blocks():
+        if until_ns is None:
+            assert looked_through(f"rag:{options}", LONG)
+        spec = f"rag:{options},store={tmp_path}"
+        told = looked_through(spec, LONG, until_ns, utc_anchor_ns=ANCHOR_NS, store_until_ns=until_ns)
+    assert bool([*tmp_path.glob("vectors/*/hnsw/*/*.faiss")]) == (index == "hnsw"), "graphs were walked"
     assert any("canary" in one.text for one in told), "the canaries can be seen at all"
 
 

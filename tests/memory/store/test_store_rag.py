@@ -2,9 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,14 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory import index as indexing
 from memory import journal_vectors as cached
-from memory import rag as ragging
 from memory.embed import HashEmbedder, likeness
 from memory.journal import Journal
 from memory.past import Remembered
 from memory.rag import RagMemory
 from simulator.core.types import Event, Label, MemoryItem, Query
+from tests.memory.blocks import small_blocks
 
 TITLES = ("main parser", "parser test", "letter mail", "", None)
 USERS = ("ada", "bob")
@@ -50,6 +48,8 @@ GROWING = some_writes("observe", "observe", "feedback", at_least=10)
 KINDS = st.sampled_from(
     [(documents, template) for documents in ("labelled", "help", "all") for template in ("window", "paper")]
 )
+
+INDEXES = st.sampled_from(["auto", "exact", *(["hnsw"] if find_spec("faiss") else [])])
 
 
 def event_of(write: Write) -> Event:
@@ -133,25 +133,13 @@ def wanted(hand: ByHand, k: int, instants: range) -> list[list[tuple[str, float,
     return [hand.recall(u, title, k, now) for now in instants for u in USERS for title in ("main parser", "mail")]
 
 
-@contextmanager
-def small() -> Iterator[pytest.MonkeyPatch]:
-    """Blocks of four rows, sealed and searched through lists from five rows on; vectors stored from the first write."""
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (indexing, cached):
-            patch.setattr(module, "BLOCK", 4)
-        patch.setattr(indexing.Index.__init__, "__defaults__", (4, 5))
-        patch.setattr(ragging, "EXACT", 5)
-        patch.setattr(cached, "_FEW", 0)
-        yield patch
-
-
 @settings(deadline=None, max_examples=120)
-@given(WRITES, KINDS, st.integers(1, 4))
+@given(WRITES, KINDS, st.integers(1, 4), INDEXES)
 def test_answers_as_of_any_instant_are_those_of_a_rebuild_by_hand(
-    writes: list[Write], kind: tuple[str, str], k: int
+    writes: list[Write], kind: tuple[str, str], k: int, index: str
 ) -> None:
     async def work() -> None:
-        memory, hand = RagMemory(*kind), ByHand(*kind)
+        memory, hand = RagMemory(*kind, index=index), ByHand(*kind)
         for write in writes:
             hand.write(write)
         await apply(memory, writes)
@@ -160,21 +148,21 @@ def test_answers_as_of_any_instant_are_those_of_a_rebuild_by_hand(
         await memory.maintain(0)
         assert await said(memory, k, instants) == wanted(hand, k, instants)
 
-    with small():
+    with small_blocks():
         asyncio.run(work())
 
 
 @settings(deadline=None, max_examples=30)
-@given(WRITES | GROWING, GROWING | WRITES, WRITES, KINDS, st.integers(1, 4))
+@given(WRITES | GROWING, GROWING | WRITES, WRITES, KINDS, st.integers(1, 4), INDEXES)
 def test_a_store_answers_as_the_memory_that_wrote_it_and_as_one_that_never_stopped(
-    first: list[Write], second: list[Write], third: list[Write], kind: tuple[str, str], k: int
+    first: list[Write], second: list[Write], third: list[Write], kind: tuple[str, str], k: int, index: str
 ) -> None:
     """Written in two sittings, with vectors stored in between; a run then adds its own and leaves the store alone."""
 
     async def work(folder: Path) -> None:
         hand, instants = ByHand(*kind), range(-1, 34, 6)
         for writes in (first, second):
-            memory = RagMemory(*kind)
+            memory = RagMemory(*kind, index=index)
             memory.open_store(folder, keep=True)
             assert await said(memory, k, instants) == wanted(hand, k, instants)
             await apply(memory, writes)
@@ -185,7 +173,7 @@ def test_a_store_answers_as_the_memory_that_wrote_it_and_as_one_that_never_stopp
         before = (folder / "journal.sqlite").read_bytes()
         for few in (1_000, 0):  # with vectors of before the second sitting, then with those of all
             monkey.setattr(cached, "_FEW", few)
-            run = RagMemory(*kind, store=str(folder))
+            run = RagMemory(*kind, store=str(folder), index=index)
             assert await said(run, k, instants) == wanted(hand, k, instants)
             then = ByHand(*kind)
             then.events, then.labels = dict(hand.events), dict(hand.labels)
@@ -196,7 +184,7 @@ def test_a_store_answers_as_the_memory_that_wrote_it_and_as_one_that_never_stopp
             await run.close()
         assert (folder / "journal.sqlite").read_bytes() == before
 
-    with small() as monkey, TemporaryDirectory() as place:
+    with small_blocks() as monkey, TemporaryDirectory() as place:
         asyncio.run(work(Path(place)))
 
 
@@ -237,7 +225,7 @@ async def test_the_text_of_a_title_is_scanned_once_however_often_it_was_in_front
 
 
 async def test_stored_vectors_of_another_embedder_or_log_are_not_used(tmp_path: Path) -> None:
-    with small():
+    with small_blocks():
         journal = Journal(tmp_path)
         for i in range(6):
             journal.observe(Event(f"s/{i}", "ada", i, i + 1, "code", f"parser {i}"))
@@ -284,7 +272,7 @@ async def test_damaged_vectors_are_found_on_opening_and_made_anew(tmp_path: Path
         await memory.close()
         return items
 
-    with small():
+    with small_blocks():
         journal = Journal(tmp_path)
         for i in range(6):
             journal.observe(Event(f"s/{i}", "ada", i, i + 1, "code", f"parser {i}"))
@@ -317,7 +305,7 @@ async def test_what_was_written_since_vectors_were_stored_is_told_once(tmp_path:
             await (memory.observe(event) if label is None else memory.feedback(event, label))
         await memory.close()
 
-    with small() as monkey:
+    with small_blocks() as monkey:
         await sitting(0, *((event, None) for event in events[:6]), (events[0], labels[0]))
         await sitting(0)  # stores vectors
         await sitting(1_000, (events[6], None), (events[1], labels[1]), (events[6], labels[6]))
