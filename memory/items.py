@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from memory.past import Entry
-from memory.wording import estimate_tokens, event_words, label_words
+from memory.wording import estimate_tokens, event_words, label_words, one_line
 from simulator.core.types import MemoryItem
 
 __all__ = ["entry_item"]
 
 
 def entry_item(entry: Entry, score: float) -> MemoryItem:
-    """What an event and its label say together."""
+    """What an event, its short description (where there is one) and its label say together."""
     event, label = entry.event, entry.label
+    window, summary = event_words(event), one_line(event.summary)
     known = "the user was working with an assistant" if event.assistance else label_words(label)
-    text = f"In {event_words(event)}: {known}"
+    what = f" ({summary})" if summary and summary.casefold() not in window.casefold() else ""  # nothing told twice
+    text = f"In {window}{what}: {known}"
     return MemoryItem(
         text=text,
         score=score,

@@ -28,13 +28,14 @@ class Told:
 
 
 def planted(user: str, n_events: int) -> list[tuple[Event, Label]]:
-    """Events each of whose pieces has a word of its own: the title, the intention, the question. Two of three labels
-    are known before their event closes, the third comes later.
+    """Events each of whose pieces has a word of its own: the title, the short description, the intention, the question.
+    Two of three labels are known before their event closes, the third comes later.
     """
     out = []
     for n in range(n_events):
         title = f"parser draft {NEEDS[n % 2]} canary{user}title{n}x"
-        event = Event(f"{user}/{n}", user, n * 30 * SECOND, (n + 1) * 30 * SECOND, "code", title)
+        what = f"canary{user}summary{n}x"
+        event = Event(f"{user}/{n}", user, n * 30 * SECOND, (n + 1) * 30 * SECOND, "code", title, summary=what)
         need = f"{NEEDS[n % 2]} canary{user}need{n}x"
         question = f"how is canary{user}question{n}x done"
         when = event.end_ns - 5 * SECOND if n % 3 else event.end_ns + 45 * SECOND
@@ -108,6 +109,8 @@ def ensure_nothing_leaks(told: list[Told], n_events: int, sharing: Collection[st
                 in_hand = user == "ada" and n == one.n  # its own window's title is what is asked about
                 if event.end_ns > by_ns and not in_hand:
                     assert f"canary{user}title{n}x" not in one.text, f"a window of the future, {n}, was told at {one.n}"
+                if event.end_ns > by_ns:
+                    assert f"canary{user}summary{n}x" not in one.text, f"what happens in {n} was told at {one.n}"
                 if max(event.end_ns, label.available_ns) > by_ns:
                     for piece in ("need", "question"):
                         found = f"canary{user}{piece}{n}x" in one.text
