@@ -50,3 +50,14 @@ async def test_memories_of_single_events_tell_it_within_the_budget(spec: str) ->
         assert all(f"(sums up the costs of part {i.source_event_ids[0][-1]})" in i.text for i in items)
         assert budget is None or 0 < sum(i.tokens for i in items) <= budget
     assert not await memory.recall(asked, 5, 15)
+
+
+@pytest.mark.parametrize("spec", ["rag", "graph", "personas:refresh=1,lag_s=0", "recency", "random", "class-prior"])
+async def test_what_becomes_known_at_the_very_instant_of_asking_is_known(spec: str) -> None:
+    memory: Any = make_memory(spec, seed=1)
+    event = Event("u/0", "u", 0, 100, "calc", "Budget")
+    await memory.observe(event)
+    await memory.feedback(event, Label(event.id, "u", True, 150, "Data Analysis"))
+    found = [[i.latest_source_ns for i in await memory.recall(Query("u", "calc", "Budget", None, t), 1, None)]
+             for t in (149, 150)]  # fmt: skip
+    assert found == [[], [150]]
