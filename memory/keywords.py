@@ -19,7 +19,7 @@ from simulator.core.titles import INVISIBLE, clean
 
 __all__ = ["RULE", "STOP_WORDS", "Piece", "Tally", "WordCounts", "fold", "is_wide", "pairs", "pieces", "runs", "tokens"]
 
-RULE = "clean-fold-pairs-tfidf5/1"
+RULE = "clean-fold-pairs-tfidf5/2"
 """How the keywords of a title are chosen: ``pieces``, then the five with the highest streaming tf-idf."""
 NOISE, STOP, NUMBER, SINGLE, ID, LONG = (
     "a mark, count or browser's name", "a word that says nothing", "a number", "a single letter", "an id", "too long"
@@ -88,9 +88,10 @@ def pieces(title: str) -> list[Piece]:
     """All tokens of a title: noise and ids first, then the others in order; those passed over have a reason.
 
     What ``simulator.core.titles.clean`` takes away (``●``, zero-width marks, counts such as ``(3)``, a browser's own
-    name at the end) is noise. The rest is folded and parted into words; scripts without spaces into overlapping pairs
-    of characters, which do not reach across function words. Passed over are function words, numbers, single letters,
-    ids (they would be the rarest words of all and never come again) and what is too long for a word.
+    name at the end with channel, private mark and profile) is noise. The rest is folded and parted into words; scripts
+    without spaces into overlapping pairs of characters, which do not reach across function words. Passed over are
+    function words, numbers, single letters, ids (they would be the rarest words of all and never come again) and what
+    is too long for a word.
     """
     shown = title[:_LIMIT]
     cleaned = fold(clean(shown))
