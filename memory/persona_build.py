@@ -236,7 +236,7 @@ def _shown(corpus: _Corpus, cluster: _Cluster, near: Floats, n: int, rules: Rule
 def _persona(corpus: _Corpus, cluster: _Cluster, shown: Sequence[Entry], n_kind: dict[bool, int],
              like: tuple[float, int], latest_ns: int, rules: Rules) -> Persona:  # fmt: skip
     moments = sorted((m for i in cluster.members for m in corpus.texts[i].moments), key=lambda m: m.known_ns)
-    summaries = tuple(m.event.summary for m in shown if m.event.summary is not None)
+    summaries = tuple(dict.fromkeys(m.event.summary for m in shown if m.event.summary))
     windows = tuple(event_words(m.event) for m in shown)
     said = told(moments, cluster.helped, n_kind[cluster.helped], like, summaries)
     text, n_named = extractive(said, windows)

@@ -19,12 +19,19 @@ __all__ = ["LEAST", "MOST", "Told", "clipped", "extractive", "filled", "told"]
 LEAST, MOST = 100, 120
 """Tokens of a persona, as published (ProAgentBench, App. C)."""
 _FEW = 5
-_NOTE = (
-    "The windows named are the most typical and the most different ones of their kind and stand for the rest of it; "
-    "the shares are counted over the moments known when this was put together, by whether help was needed then, and "
-    "are not a guess. What the user does next may be another thing: read this as a habit that has been seen and "
-    "not as a rule, and look at the window in front first."
+_STOPS = (".", "!", "?", "…", "。", "！", "？")
+_NOTES = (
+    "The windows named are the most typical and the most different of their kind.",
+    "They stand for the rest of it.",
+    "Shares are counted over the moments known when this was put together.",
+    "They go by whether help was needed then, and are not a guess.",
+    "What the user does next may be another thing.",
+    "Read this as a habit that has been seen, not as a rule.",
+    "Look at the window in front first.",
+    "Where it is like these, what was needed then may be needed now.",
+    "Where it is not, this tells nothing of it.",
 )
+"""Whole sentences for a text with little to count, none longer than the 20 tokens between ``LEAST`` and ``MOST``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,8 @@ def told(
     if len(ordered) > 1:
         others = ", ".join(f"{clipped(c, 12)} {percent(needs[c], len(labels))}" for c in ordered[1:4])
         more.append(f"Other needs here: {others}.")
-    more += [f"What happened: {clipped(text, 30)}" for text in summaries[:2]]
+    happened = dict.fromkeys(clipped(text, 30) for text in summaries)
+    more += [f"What happened: {text}{'' if text.endswith(_STOPS) else '.'}" for text in [*happened][:2]]
     if another is not None:
         more.append(f"Also asked: “{clipped(another, 20)}”.")
     more += _habits(moments, n_kind, "with" if helped else "without")
@@ -102,14 +110,12 @@ def extractive(said: Told, windows: Sequence[str]) -> tuple[str, int]:
 def filled(text: str, more: Sequence[str]) -> str:
     """A text with as many further sentences as bring it to 100 tokens, and not past 120; a longer one is cut."""
     text = clipped(text, MOST)
-    for sentence in (*more, _NOTE):
+    for sentence in (*more, *_NOTES):
         if estimate_tokens(text) >= LEAST:
             break
         longer = f"{text} {sentence}"
         if estimate_tokens(longer) <= MOST:
             text = longer
-    if estimate_tokens(text) < LEAST:
-        text = clipped(f"{text} {_NOTE}", MOST - 2)
     return text
 
 

@@ -159,3 +159,18 @@ async def test_which_personas_are_near_is_told_by_cosine() -> None:
         best, *rest = await memory.recall(Query("u", None, title, None, 100), 5, None)
         assert f"“{title}”" in best.text
         assert best.score > max((r.score for r in rest), default=0)
+
+
+def test_a_text_with_little_to_count_is_filled_with_whole_sentences_and_nothing_twice() -> None:
+    moments = []
+    for i in range(3):
+        event = Event(f"s/{i}", "u", i, i + 1, "calc", f"Sheet {i}", summary="edited the sheet")
+        moments.append(Entry(event, Label(event.id, "u", False, event.end_ns)))
+    (one,) = build(moments, HashEmbedder(), Rules()).personas
+    assert one.item.text.count("edited the sheet") == 1
+    assert " What happened: edited the sheet. Applications: calc 100 %. " in one.item.text
+    assert one.material.said.count("edited the sheet") == 1
+    for text in ("", "a", *(f"{'word ' * n}end." for n in range(0, 80, 3))):
+        assert filled(text, []).endswith(".")
+        assert "…" not in filled(text, [])
+    assert filled("It ended well.", ["He stopped…"]).startswith("It ended well. He stopped… The windows")
