@@ -27,7 +27,7 @@ from simulator.core.extras import install_extra
 __all__ = ["Hnsw", "kept", "version"]
 
 _LINKS = 16
-_SEEN_AT_LEAST = 96
+_SEEN_AT_LEAST = 64
 """How many rows a search holds as candidates (efSearch), at least."""
 
 
