@@ -61,7 +61,7 @@ class ClassPrior(Remembered):
 
 def _item(node: Node, now_ns: int) -> MemoryItem:
     n, n_help, by, latest_ns = node.upto(now_ns)
-    shares = above({c: times / n_help for c, times in by.items()}, 0.05)
+    shares = above(by, n_help, 5)
     intention = next(iter(shares), None)
     asked = node.question(intention, now_ns)
     text = f"Help was needed in {percent(n_help, n)} of {n} moments"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.base import memories
-from memory.graph_counts import N_KEYWORDS, Counts, Node, above
+from memory.graph_counts import N_KEYWORDS, Counts, Node, above, added
 from memory.graph_snapshot import find_counts, keep_counts
 from memory.journal import Journal
 from memory.keywords import RULE
@@ -28,8 +28,8 @@ _CONDITIONALS = ("paper", "help_only")
 _MEANS = ("known", "all")
 _FEW = 1_000
 """Writes that are counted at each opening rather than kept: a twentieth of a second."""
-APP_SHARE, KEYWORD_SHARE = 0.05, 0.1
-"""An intention is told if its share is above this: ``P_intent(c|a)``, and the mean of ``P_intent(c|k)``."""
+APP_SHARE, KEYWORD_SHARE = 5, 10
+"""An intention is told if its share is above so many hundredths: ``P_intent(c|a)``, the mean of ``P_intent(c|k)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ class Words:
         nodes: those that it knows, as of the moment asked about.
         n: the most moments that one of them has.
         latest_ns: when the newest moment of them became known.
-        mean: mean over the keywords of their shares, for each intention.
+        parts: mean over the keywords of their shares, for each intention, in parts of ``whole``.
+        whole: see ``parts``; whole numbers, so that nothing is rounded before it is held against a threshold.
         help_share: likewise of how often help was needed.
     """
 
@@ -49,7 +50,8 @@ class Words:
     nodes: dict[str, Node]
     n: int
     latest_ns: int
-    mean: dict[str, float]
+    parts: dict[str, int]
+    whole: int
     help_share: float
 
 
@@ -135,8 +137,9 @@ class GraphMemory(Remembered):
             return None
         chosen = tables[0].words.top(title, now_ns, N_KEYWORDS)
         nodes: dict[str, Node] = {}
-        mean: dict[str, float] = {}
-        helped, most, latest_ns = 0.0, 0, 0
+        helped: list[tuple[dict[str, int], int]] = []
+        needed: list[tuple[dict[str, int], int]] = []
+        most, latest_ns = 0, 0
         for word in chosen:
             for table in tables:
                 node = table.keywords.get(word)
@@ -149,14 +152,15 @@ class GraphMemory(Remembered):
                 latest_ns = newest_ns if not nodes else max(latest_ns, newest_ns)
                 nodes[word] = node
                 most = max(most, n)
-                helped += n_help / n
-                for intention, times in by.items():
-                    mean[intention] = mean.get(intention, 0.0) + times / whole
+                helped.append(({"": n_help}, n))
+                needed.append((by, whole))
                 break
         if not nodes:
             return None
         over = len(chosen) if self._mean_of_all else len(nodes)
-        return Words(chosen, nodes, most, latest_ns, {c: s / over for c, s in mean.items()}, helped / over)
+        n_helped, of = added(helped)
+        parts, whole = added(needed)
+        return Words(chosen, nodes, most, latest_ns, parts, whole * over, n_helped[""] / (of * over))
 
     def _app_item(self, app: str | None, tables: Sequence[Counts], now_ns: int) -> MemoryItem | None:
         node = self.app(app, tables, now_ns)
@@ -173,14 +177,14 @@ class GraphMemory(Remembered):
         if words is None:
             return None
         nodes = list(words.nodes.values())
-        shares = above(words.mean, KEYWORD_SHARE)
+        shares = above(words.parts, words.whole, KEYWORD_SHARE)
         named = ", ".join([f"“{w}”" for w in words.nodes])  # words hold letters and digits only
         if self._help_only:
             text = f"When help was needed with {named} in the title, it was for: {_listed(shares) or 'nothing often'}"
         else:
             text = f"With {named} in the title help was needed in {percent(words.help_share)} of moments"
             text += f": {_listed(shares)}" if shares else ""
-        told = shares or above(words.mean, 0.0)
+        told = shares or above(words.parts, words.whole, 0)
         return _item(text, words.n, words.latest_ns, words.help_share, told, nodes, now_ns)
 
     def _next_item(self, app: str | None, tables: Sequence[Counts], now_ns: int) -> MemoryItem | None:
@@ -260,7 +264,7 @@ class GraphMemory(Remembered):
 
 def _of_app(app: str | None, node: Node, now_ns: int) -> MemoryItem:
     n, n_help, by, latest_ns = node.upto(now_ns)
-    shares = above({c: times / n_help for c, times in by.items()}, APP_SHARE)
+    shares = above(by, n_help, APP_SHARE)
     text = f"In {one_line(app)} help was needed in {percent(n_help, n)} of {n} moments"
     if shares:
         text += f", then for: {_listed(shares)}"

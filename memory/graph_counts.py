@@ -5,15 +5,16 @@ can be read as of the moment asked about, in whatever order things became known.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import lcm
 from typing import TypeVar
 
 from memory.keywords import Tally, WordCounts
 from memory.past import Entry
 from simulator.core.types import MemoryItem
 
-__all__ = ["N_KEYWORDS", "Counts", "Node", "above"]
+__all__ = ["N_KEYWORDS", "Counts", "Node", "above", "added"]
 
 N_KEYWORDS = 5
 Asked = tuple[int, str]
@@ -95,9 +96,23 @@ def _instant(asked: Asked) -> int:
     return asked[0]
 
 
-def above(shares: Mapping[str, float], least: float) -> dict[str, float]:
-    """Shares above a threshold, largest first, ties by name."""
-    return {c: -share for share, c in sorted([(-share, c) for c, share in shares.items() if share > least])}
+def above(parts: Mapping[str, int], whole: int, least: int) -> dict[str, float]:
+    """Shares of a whole above so many hundredths of it, largest first, ties by name.
+
+    Compared as whole numbers: rounded shares may add up to a little more than the threshold where they are just that.
+    """
+    told = sorted([(-part, c) for c, part in parts.items() if 100 * part > least * whole])
+    return {c: -part / whole for part, c in told}
+
+
+def added(shares: Sequence[tuple[Mapping[str, int], int]]) -> tuple[dict[str, int], int]:
+    """The sum of shares, each given as parts and their whole: parts of one common whole, not rounded."""
+    common = lcm(*[whole for _, whole in shares])
+    parts: dict[str, int] = {}
+    for by, whole in shares:
+        for c, part in by.items():
+            parts[c] = parts.get(c, 0) + part * (common // whole)
+    return parts, common
 
 
 class Counts:

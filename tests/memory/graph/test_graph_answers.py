@@ -90,6 +90,31 @@ async def test_an_intention_of_a_word_is_told_above_ten_in_a_hundred(n_other: in
     assert ("Translation" in text) is told
 
 
+async def test_a_mean_of_exactly_ten_in_a_hundred_is_not_above_it_however_it_is_made_up() -> None:
+    """1/10, 2/10 and 0/10 have a mean of .1, and as binary fractions of a little more."""
+    rows = [
+        ("", word, "T" if n < times else None) for word, times in (("ab", 1), ("cd", 2), ("ef", 0)) for n in range(10)
+    ]
+    memory = await remembering("graph", rows)
+    (text,) = await said(memory, None, "ab cd ef")
+    assert text == "With “ab”, “cd”, “ef” in the title help was needed in 10 % of moments"
+    assert (1 / 10 + 2 / 10 + 0 / 10) / 3 > 0.1
+    await add(memory, [("", "ef", "T")], "v")  # another user's changes nothing
+    await memory.observe(Event("u/x", "u", 300, 310, "", "ef"))
+    await memory.feedback(Event("u/x", "u", 300, 310, "", "ef"), Label("u/x", "u", True, 310, "T"))
+    (text,) = await said(memory, None, "ab cd ef")
+    assert text.endswith("13 % of moments: T 13 %")
+
+
+async def test_intentions_of_equal_means_come_by_name_however_they_are_made_up() -> None:
+    """1/10 + 2/10 of one and 3/10 + 0/10 of another are the same; as binary fractions the first is more."""
+    rows = [("", "ab", "Z"), *[("", "ab", "A")] * 3, *[("", "ab", None)] * 6]
+    rows += [*[("", "cd", "Z")] * 2, *[("", "cd", None)] * 8]
+    (item,) = await (await remembering("graph", rows)).recall(Query("u", None, "ab cd", None, 1000), 5, None)
+    assert item.text.endswith(": A 15 %, Z 15 %")
+    assert item.intention == "A"
+
+
 async def test_transitions_are_counted_between_apps_that_follow_each_other_and_are_told_if_asked_for() -> None:
     # Apps in order: code code mail code code mail browser code mail code. From code: mail 3 times; from mail: code
     # twice, browser once. Staying in an app is none.
@@ -148,7 +173,7 @@ async def test_the_latest_question_for_the_intention_is_told_as_of_the_moment() 
 
 
 def test_shares_come_largest_first_and_equal_ones_by_name() -> None:
-    assert list(above({"b": 0.2, "a": 0.2, "c": 0.5, "d": 0.1}, 0.1)) == ["c", "a", "b"]
+    assert list(above({"b": 2, "a": 2, "c": 5, "d": 1}, 10, 10)) == ["c", "a", "b"]
 
 
 def test_a_tally_takes_late_additions_into_their_place() -> None:

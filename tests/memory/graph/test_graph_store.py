@@ -33,8 +33,9 @@ async def written(folder: Path, scope: str) -> GraphMemory:
 async def test_opened_again_it_answers_as_before_as_of_any_instant(scope: str, tmp_path: Path) -> None:
     memory = await written(tmp_path / "past", scope)
     await memory.forget("v", 100, 200)
-    right = Label("u/2", "u", True, 31, "Data Analysis")
-    await memory.feedback(Event("u/2", "u", 20, 30, None, "预算报告"), right)
+    for n in (2, 8):
+        right = Label(f"u/{n}", "u", True, n * 10 + 11, "Data Analysis")
+        await memory.feedback(Event(f"u/{n}", "u", n * 10, n * 10 + 10, None, "预算报告"), right)
     before = [await answers(memory, now_ns) for now_ns in (0, 150, 333, 10**6)]
     await memory.close()
     again = GraphMemory(scope, store=str(tmp_path / "past"))
