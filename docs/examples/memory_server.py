@@ -4,7 +4,8 @@ import json
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-HEALTH = {"protocol": 1, "name": "newest", "forget": True, "capabilities": {"as_of": "native", "isolation": "native"}}
+DECLARED = {"as_of": "native", "isolation": "native", "mutates_past": False}
+HEALTH = {"protocol": 1, "name": "newest", "forget": True, "capabilities": DECLARED}
 PASTS: dict = {}  # name of the memory -> id of the event -> (event, label)
 
 

@@ -54,7 +54,8 @@ class Mem0Memory(Counted, DocumentMemory):
         DocumentMemory.__init__(self, "fact" if infer else template)
         self._infer, self._model, self._facts = infer, model, Counter[str]()
         self._wrote: dict[str, str] = {}  # by id of the event, what a model wrote of it that was found last
-        self.capabilities = {**self.capabilities, "llm_per_write": infer}
+        # What a model carried over from an event into facts of later ones outlives it, and a correction of it.
+        self.capabilities = {**self.capabilities, "llm_per_write": infer, "mutates_past": infer}
         self._folder = tempfile.mkdtemp(prefix="proact-mem0-")
         try:
             self._library = _library(self._folder)

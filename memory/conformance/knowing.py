@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memory.conformance.subject import USER, NotAsked, Subject, ensure, items_of, past, query, said
+from memory.conformance.subject import FIGURES, USER, NotAsked, Subject, ensure, items_of, past, query, said
 from simulator.core.types import SECOND, Label, MemoryItem
 
 __all__ = ["CHECKS"]
 
-_FIGURES = ("text", "score", "help", "intention", "query", "source_event_ids", "latest_source_ns")
 _NEWEST_ONLY = "it declares that it can only be asked about the newest moment"
 _TOO_SOON = (
     "asked a second before an event closed, it tells the label of that event: one that is available sooner counts as "
@@ -43,7 +42,7 @@ def what_another_user_does_changes_no_answer(s: Subject) -> None:
     before = s.ask_all(memory, mine, now_ns)
     s.tell(memory, theirs)
     after = s.ask_all(memory, mine, now_ns)
-    fields = [f for f in _FIGURES if [getattr(i, f) for i in before] != [getattr(i, f) for i in after]]
+    fields = [f for f in FIGURES if [getattr(i, f) for i in before] != [getattr(i, f) for i in after]]
     ensure(
         before == after,
         f"an answer changes with another user's past ({', '.join(fields) or 'other fields'} of its items): it counts "

@@ -16,12 +16,14 @@ from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
 
 __all__ = [
     "APPS",
+    "FIGURES",
     "NEEDS",
     "USER",
     "Fault",
     "NotAsked",
     "Pairs",
     "Subject",
+    "differing",
     "ensure",
     "items_of",
     "past",
@@ -42,6 +44,9 @@ TITLES = (
 APPS = ("libreoffice", "chromium", "wps", "chromium", "code")
 NEEDS = ("Data Analysis", "Coding/Programming", "Translation", "Information Lookup", "Coding/Programming")
 USER = "ada"
+FIGURES = ("text", "score", "help", "intention", "query", "source_event_ids", "latest_source_ns")
+_NEARLY = 1e-6
+"""Scores and shares that differ by less are taken for equal: stores add up in an order of their own."""
 
 
 class Fault(AssertionError):
@@ -94,6 +99,26 @@ def query(event: Event, now_ns: int, user: str = USER) -> Query:
 def said(item: MemoryItem) -> str:
     """All words of an item, for the search of canaries."""
     return f"{item.text} {item.query} {item.intention} {item.source_event_ids}"
+
+
+def differing(one: Sequence[MemoryItem], other: Sequence[MemoryItem]) -> str:
+    """In what two answers differ, in words; empty if they say the same. The order of items does not count: of what is
+    equally near, a store may name any first.
+    """
+    if len(one) != len(other):
+        return f"{len(one)} items against {len(other)}"
+    pairs = list(zip(sorted(one, key=_place), sorted(other, key=_place), strict=True))
+    return ", ".join(f for f in FIGURES if not all(_alike(getattr(a, f), getattr(b, f)) for a, b in pairs))
+
+
+def _place(item: MemoryItem) -> tuple[str, list[str], float]:
+    return item.text, list(item.source_event_ids), item.score
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if isinstance(a, float | int) and isinstance(b, float | int):
+        return abs(a - b) <= _NEARLY
+    return bool(a == b)
 
 
 def _given(found: object) -> str:

@@ -1,17 +1,18 @@
-"""Twenty memories, each with one fault planted: the rule that is for it says so, in a sentence that names the fault."""
+"""Memories, each with one fault planted: the rule that is for it says so, in a sentence that names the fault."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memory.base import estimate_tokens, one_line
-from memory.conformance import CHECKS, examine
+from memory.conformance import CHECKS, Check, examine
 from simulator.core.types import Event, Label, MemoryItem, Query
 
 NATIVE: Mapping[str, Any] = {"as_of": "native", "isolation": "native", "mutates_past": False}
@@ -279,6 +280,61 @@ class SavesNothing(Sound):
     def load(self, folder: Path) -> None: ...
 
 
+class Counting(Sound):
+    """Quotes nothing: how often help was needed in an app, and for what last. It has no fault."""
+
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        seen = self.counted(query)
+        if not seen or k < 1:
+            return []
+        helped = [label for label in seen if label.help]
+        text = f"help was needed {len(helped)} of {len(seen)} times"
+        item = MemoryItem(text, 0.5, latest_source_ns=max(label.available_ns for label in seen), tokens=8,
+                          help=len(helped) / len(seen), intention=helped[-1].intention if helped else None)  # fmt: skip
+        return [item] if token_budget is None or item.tokens <= token_budget else []
+
+    def counted(self, query: Query) -> list[Label]:
+        return [label for event, label in self.known(query) if event.app == query.app]
+
+
+class CountsWhatWasForgotten(Counting):
+    """Its words are gone, its counts are not."""
+
+    def forget(self, user: str, start_ns: int, end_ns: int) -> None:
+        return None
+
+
+class CountsACorrectionTwice(Counting):
+    """The first label and the second; the same one again counts once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.labels: dict[tuple[str, str | None], dict[tuple[Any, ...], Label]] = {}
+
+    def feedback(self, event: Event, label: Label) -> None:
+        told = replace(label, available_ns=max(event.end_ns, label.available_ns))
+        key = (label.event_id, label.help, label.intention, label.query)
+        self.labels.setdefault((event.user, event.app), {})[key] = told
+
+    def counted(self, query: Query) -> list[Label]:
+        labels = self.labels.get((query.user, query.app), {}).values()
+        return [label for label in labels if label.available_ns <= query.now_ns]
+
+    def forget(self, user: str, start_ns: int, end_ns: int) -> None:
+        for app, labels in self.labels.items():
+            if app[0] == user:
+                kept = {k: lb for k, lb in labels.items() if not start_ns <= lb.available_ns <= end_ns}
+                self.labels[app] = kept
+
+
+class CountsTheNeedTakenBack(CountsACorrectionTwice):
+    """Another need takes the place of the first; that there was none after all does not."""
+
+    def feedback(self, event: Event, label: Label) -> None:
+        told = replace(label, available_ns=max(event.end_ns, label.available_ns))
+        self.labels.setdefault((event.user, event.app), {})[label.event_id, label.help] = told
+
+
 def _as(query: Query, user: str) -> Query:
     return replace(query, user=user)
 
@@ -313,6 +369,9 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
     (Duplicates, "nothing is recalled twice", "more than once"),
     (CountsTwice, "an event told twice", "count twice"),
     (IgnoresForget, "what is forgotten", "still tell what was to be forgotten"),
+    (CountsWhatWasForgotten, "what is forgotten", "never told (text, help, intention"),
+    (CountsACorrectionTwice, "a corrected label", "the first label still counts (text, help"),
+    (CountsTheNeedTakenBack, "a corrected label", "the first label still counts (text, help"),
     (ForgetsAll, "what is forgotten", "took all the others"),
     (ForgesALine, "a line break in a title", "line of its own in the prompt"),
     (KeepsTheFirstLabel, "a corrected label", "corrected is still told"),
@@ -321,8 +380,9 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
 ]
 
 
-def test_a_memory_without_a_fault_passes_every_rule() -> None:
-    found = list(examine(Sound))
+@pytest.mark.parametrize("made", [Sound, Counting])
+def test_a_memory_without_a_fault_passes_every_rule(made: Callable[[], Any]) -> None:
+    found = list(examine(made))
     assert [c for c in found if c.state != "ok"] == []
     assert len(found) >= 25
 
@@ -330,17 +390,30 @@ def test_a_memory_without_a_fault_passes_every_rule() -> None:
 @pytest.mark.parametrize(("made", "rule", "sentence"), PLANTED, ids=lambda x: getattr(x, "__name__", None))
 def test_a_planted_fault_is_named(made: Callable[[], Any], rule: str, sentence: str) -> None:
     limit_s = 0.3 if made in (NeverComesBack, BlocksOnAnOddTitle) else 30.0
-    found = {c.name: c for c in examine(made, limit_s)}
-    (name,) = [one for one in found if one.startswith(rule)]
-    assert found[name].state == "wrong"
-    assert sentence in found[name].said
+    (found,) = islice(examine(made, limit_s, rules=[_rule(rule)]), 1)
+    assert found.state == "wrong"
+    assert sentence in found.said
+
+
+def _rule(begins: str) -> Check:
+    (rule,) = [one for one in CHECKS if one.__name__.replace("_", " ").startswith(begins)]
+    return rule
+
+
+def test_of_a_memory_that_writes_its_past_anew_words_and_sources_must_be_gone_and_no_more() -> None:
+    class Anew(CountsWhatWasForgotten):
+        capabilities = {**NATIVE, "mutates_past": True}  # noqa: RUF012
+
+    for rule in ("what is forgotten", "a corrected label"):
+        (found,) = examine(Anew, rules=[_rule(rule)])
+        assert (found.state, "figures were not compared" in found.said) == ("ok", True)
 
 
 def test_a_memory_that_cannot_forget_is_noted_and_no_fault() -> None:
     class Elephant(Sound):
         forget = None  # type: ignore[assignment]
 
-    (found,) = [c for c in examine(Elephant) if c.name.startswith("what is forgotten")]
+    (found,) = examine(Elephant, rules=[_rule("what is forgotten")])
     assert (found.state, "cannot be" in found.said) == ("note", True)
 
 
