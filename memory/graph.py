@@ -63,7 +63,8 @@ class GraphMemory(Remembered):
         scope: whose counts are read. ``user`` (default): only this user's. ``global``: everybody's, as equations 5-7 of
             the paper are printed. ``backoff``: this user's where the app or word is known there, else everybody's.
         keyword_conditional: ``paper``: the share of *all* moments with the word in which help with c was needed (its
-            shares add up to how often help was needed). ``help_only``: of the moments *with help*, as for apps.
+            shares add up to how often help was needed). ``help_only``: of the moments *with help*, as for apps; a word
+            never seen with help has no such shares, and counts in how often help was needed alone.
         keyword_mean: the mean goes over the keywords that the graph knows (``known``, default), or over ``all`` of
             the title, in which an unknown one counts as 0.
         show_next: also tell which apps usually come next (the paper stores transitions and never reads them).
@@ -131,7 +132,8 @@ class GraphMemory(Remembered):
     def words(self, title: str | None, tables: Sequence[Counts], now_ns: int) -> Words | None:
         """What a title's keywords say; None where the graph knows none of them.
 
-        The first table's word counts choose them: one title has one set of keywords.
+        The first table's word counts choose them: one title has one set of keywords. A word is read from the first
+        table that knows it, also if it was never seen with help there: that none was needed is evidence as well.
         """
         if not title or not tables:
             return None
@@ -146,21 +148,22 @@ class GraphMemory(Remembered):
                 if node is None:
                     continue
                 n, n_help, by, newest_ns = node.upto(now_ns)
-                whole = n_help if self._help_only else n
-                if not whole:
+                if not n:
                     continue
                 latest_ns = newest_ns if not nodes else max(latest_ns, newest_ns)
                 nodes[word] = node
                 most = max(most, n)
-                helped.append(({"": n_help}, n))
-                needed.append((by, whole))
+                helped.append(({"help": n_help}, n))
+                if n_help:  # a word never seen with help has no shares among moments with help; of all, they are 0
+                    needed.append((by, n_help if self._help_only else n))
                 break
         if not nodes:
             return None
-        over = len(chosen) if self._mean_of_all else len(nodes)
+        of_help = len(chosen) if self._mean_of_all else len(nodes)
+        of_needs = len(needed) if self._help_only and not self._mean_of_all else of_help
         n_helped, of = added(helped)
         parts, whole = added(needed)
-        return Words(chosen, nodes, most, latest_ns, parts, whole * over, n_helped[""] / (of * over))
+        return Words(chosen, nodes, most, latest_ns, parts, whole * of_needs, n_helped["help"] / (of * of_help))
 
     def _app_item(self, app: str | None, tables: Sequence[Counts], now_ns: int) -> MemoryItem | None:
         node = self.app(app, tables, now_ns)
@@ -179,11 +182,9 @@ class GraphMemory(Remembered):
         nodes = list(words.nodes.values())
         shares = above(words.parts, words.whole, KEYWORD_SHARE)
         named = ", ".join([f"“{w}”" for w in words.nodes])  # words hold letters and digits only
-        if self._help_only:
-            text = f"When help was needed with {named} in the title, it was for: {_listed(shares) or 'nothing often'}"
-        else:
-            text = f"With {named} in the title help was needed in {percent(words.help_share)} of moments"
-            text += f": {_listed(shares)}" if shares else ""
+        text = f"With {named} in the title help was needed in {percent(words.help_share)} of moments"
+        if shares:
+            text += f"{', then for' if self._help_only else ''}: {_listed(shares)}"
         told = shares or above(words.parts, words.whole, 0)
         return _item(text, words.n, words.latest_ns, words.help_share, told, nodes, now_ns)
 

@@ -59,11 +59,42 @@ async def test_the_keyword_prior_is_the_mean_over_the_words_of_shares_of_all_the
     assert (item.intention, item.score, item.latest_source_ns) == ("Coding/Programming", 5 / 9, 100)
 
 
+HELP_ONLY = "graph:keyword_conditional=help_only"
+
+
 async def test_conditioned_on_help_the_shares_of_a_keyword_are_of_moments_with_help() -> None:
-    # parser: 3 of 3; readme: 1 of 1; holiday was never seen with help and says nothing then.
-    (text,) = await said(await remembering("graph:keyword_conditional=help_only"), None, "parser readme holiday")
-    assert text.endswith("it was for: Coding/Programming 50 %, Translation 50 %")
-    assert "holiday" not in text
+    # parser: 3 of 3; readme: 1 of 1; holiday was never seen with help and has no such shares.
+    (text,) = await said(await remembering(HELP_ONLY), None, "parser readme holiday")
+    assert text.endswith("of moments, then for: Coding/Programming 50 %, Translation 50 %")
+
+
+@pytest.mark.parametrize("mean", ["known", "all"])
+async def test_how_often_help_was_needed_is_the_same_under_both_conditionals(mean: str) -> None:
+    # parser 3/5, readme 1/2, holiday 0/1; an unknown word counts where the mean goes over all.
+    over = {"known": 3, "all": 4}[mean]
+    for conditional in ("paper", "help_only"):
+        memory = await remembering(f"graph:keyword_conditional={conditional},keyword_mean={mean}")
+        (item,) = await memory.recall(Query("u", None, "parser readme holiday zebra", None, 1000), 5, None)
+        assert item.help == 11 / (10 * over)
+        assert all(word in item.text for word in ("“parser”", "“readme”", "“holiday”"))
+        assert f"help was needed in {round(110 / over)} % of moments" in item.text
+
+
+async def test_words_never_seen_with_help_tell_that_none_was_needed() -> None:
+    (item,) = await (await remembering(HELP_ONLY)).recall(Query("u", None, "holiday", None, 1000), 5, None)
+    assert item.text == "With “holiday” in the title help was needed in 0 % of moments"
+    assert (item.help, item.intention, item.score) == (0.0, None, 1 / 5)
+
+
+@pytest.mark.parametrize("conditional", ["paper", "help_only"])
+async def test_a_word_that_the_user_knows_is_not_read_from_everybodys_counts(conditional: str) -> None:
+    memory = await remembering(
+        f"graph:scope=backoff,keyword_conditional={conditional}", [("code", "holiday", None)] * 10
+    )
+    await add(memory, [("code", "holiday", "Translation")] * 5, "v")
+    (item,) = await memory.recall(Query("u", None, "holiday", None, 1000), 5, None)
+    assert (item.help, item.intention) == (0.0, None)
+    assert "Translation" not in item.text
 
 
 async def test_a_word_that_is_not_known_is_left_out_of_the_mean_or_counts_as_nothing() -> None:
