@@ -6,7 +6,10 @@ import re
 import shlex
 from pathlib import Path
 
-from bench.study import FIGURES, Asked, commands, study
+import pytest
+
+from bench.shared_past import OTHERS
+from bench.study import FIGURES, OPTION_FIGURES, SCOPES, Asked, commands, study
 from memory.base import memories
 from simulator.play.makers import memory_maker
 
@@ -30,7 +33,22 @@ def test_every_memory_of_the_study_is_one_that_can_be_made_and_stands_in_the_pag
     assert ours <= set(memories.names())
 
 
-def test_a_small_study_comes_to_its_tables(tmp_path: Path) -> None:
+def test_a_small_study_holds_each_option_against_its_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.study.OPTIONS", {"graph": ("keyword_mean=all",), "recency": ()})
+    asked = Asked(tmp_path, OTHERS + 1, 3, 5, varied=("day",), bundled="docs/examples/desk.yaml")
+    rows = [line.strip("| ").split(" | ") for line in study(asked, ("options",)) if line.startswith("| graph")]
+    names = ["graph", "graph:keyword_mean=all", "graph, `--memory-mode online`"]
+    ours = [f"{spec}, told the pasts of {OTHERS} others" for spec in SCOPES]
+    figures = len(OPTION_FIGURES)
+    assert [row[0] for row in rows] == figures * [*names, *ours] + figures * [*names, *SCOPES]
+    here, there, difference = (float(cell.split()[0]) for cell in (rows[0][1], rows[1][1], rows[1][2]))
+    assert difference == pytest.approx(there - here, abs=2e-3)
+    alone, user, everybody = (row[1] for row in (rows[0], rows[3], rows[4]))
+    assert alone == user != everybody, "others' pasts are read where the scope says so, and only there"
+
+
+def test_a_small_study_comes_to_its_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.study.OPTIONS", {"graph": ("keyword_mean=all",)})
     asked = Asked(tmp_path, 2, 3, 5, ("day",), ("none", "class-prior", "graph"), (50,))
     told = list(study(asked, ("made-up", "costs", "growth")))
     rows = [line.split(" | ") for line in told if line.startswith("| graph | ")]
