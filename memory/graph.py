@@ -102,6 +102,7 @@ class GraphMemory(Remembered):
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """At most one item each for the app, for the title's words and, if asked for, for what comes next.
 
+        An item's ``intention`` is the first that its text names, None where it names none; ``query`` is of that one.
         The score is n / (n + 4) of the moments behind an item: what rests on more weighs more.
         """
         query = self._as_of(query)
@@ -185,8 +186,7 @@ class GraphMemory(Remembered):
         text = f"With {named} in the title help was needed in {percent(words.help_share)} of moments"
         if shares:
             text += f"{', then for' if self._help_only else ''}: {_listed(shares)}"
-        told = shares or above(words.parts, words.whole, 0)
-        return _item(text, words.n, words.latest_ns, words.help_share, told, nodes, now_ns)
+        return _item(text, words.n, words.latest_ns, words.help_share, shares, nodes, now_ns)
 
     def _next_item(self, app: str | None, tables: Sequence[Counts], now_ns: int) -> MemoryItem | None:
         for table in tables:
@@ -284,7 +284,7 @@ def _short(intention: str) -> str:
 def _item(
     text: str, n: int, latest_ns: int, help_share: float, shares: dict[str, float], nodes: Sequence[Node], now_ns: int
 ) -> MemoryItem:
-    intention = next(iter(shares), None)
+    intention = next(iter(shares), None)  # what the text does not tell, the item does not claim
     asked = [q for node in nodes if (q := node.question(intention, now_ns)) is not None]
     query = max(asked, default=None, key=lambda a: a[0])
     return MemoryItem(

@@ -121,6 +121,21 @@ async def test_an_intention_of_a_word_is_told_above_ten_in_a_hundred(n_other: in
     assert ("Translation" in text) is told
 
 
+@pytest.mark.parametrize("spec", ["graph", "graph:keyword_mean=all", HELP_ONLY, "class-prior"])
+async def test_an_item_claims_no_intention_that_its_text_does_not_tell(spec: str) -> None:
+    # Translation in 1 of 20: of all moments, or, where shares are of those with help, of 20 with help.
+    always = spec in (HELP_ONLY, "class-prior")
+    memory: Any = make_memory(spec)
+    for n in range(20):
+        event = Event(f"u/{n}", "u", n * 10, n * 10 + 10, None, "parser")
+        need = ("Translation", "how?") if n == 0 else (None, None)
+        await memory.observe(event)
+        await memory.feedback(event, Label(event.id, "u", always or n == 0, event.end_ns, *need))
+    (item,) = await memory.recall(Query("u", None, "parser", None, 1000), 5, None)
+    assert "Translation" not in item.text
+    assert (item.help, item.intention, item.query) == (1.0 if always else 1 / 20, None, None)
+
+
 async def test_a_mean_of_exactly_ten_in_a_hundred_is_not_above_it_however_it_is_made_up() -> None:
     """1/10, 2/10 and 0/10 have a mean of .1, and as binary fractions of a little more."""
     rows = [

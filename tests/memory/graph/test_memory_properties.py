@@ -168,3 +168,14 @@ def test_strangers_words_forge_no_line_and_keep_to_the_budget(spec: str, title: 
         assert len(headings) <= spec.count("+") + 1
 
     asyncio.run(check())
+
+
+@pytest.mark.parametrize("spec", [spec for spec in [*OWN, *SHARED] if spec.startswith(("graph", "class"))])
+@given(pairs=pasts)
+@settings(max_examples=25, deadline=None)
+def test_an_intention_that_an_item_claims_stands_in_its_text(spec: str, pairs: list[Pair]) -> None:
+    async def check() -> None:
+        for items in await _answers(await _fed(spec, pairs), _later(pairs)):
+            assert all(item.intention is None or item.intention in item.text for item in items)
+
+    asyncio.run(check())
