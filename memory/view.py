@@ -41,13 +41,14 @@ class LabelBook:
     def add(self, event: Event, label: Label) -> None:
         """Take in a label at the time it became known.
 
-        A label may reach the book later than ``available_ns`` (its event had to close first); it counts as known from
-        then on, so the instants kept here never fall.
+        It counts as known from ``available_ns`` on, not before its event has closed, and not before those that came
+        before it: the instants kept here never fall.
         """
         known = self._known.setdefault(event.user, [])
         since = self._since_ns.setdefault(event.user, [])
         known.append((event, label))
-        since.append(max(label.available_ns, since[-1]) if since else label.available_ns)
+        known_ns = max(event.end_ns, label.available_ns)
+        since.append(max(known_ns, since[-1]) if since else known_ns)
 
     def upto(self, user: str, now_ns: int) -> KnownLabels:
         """The labels of a user known by ``now_ns``, as a view that later labels do not enter."""

@@ -66,6 +66,13 @@ def test_labels_that_arrive_late_keep_the_order_of_arrival() -> None:
     assert len(book.upto("u", 25)) == 0
 
 
+def test_a_label_is_not_known_before_its_event_has_closed() -> None:
+    book = LabelBook()
+    event = Event("s/0", "u", 90, 200, "code", "file")
+    book.add(event, Label(event.id, "u", True, 100, "Translation"))
+    assert [len(book.upto("u", now_ns)) for now_ns in (100, 150, 199, 200)] == [0, 0, 0, 1]
+
+
 def test_the_book_forgets_a_span_and_older_views_stay_whole() -> None:
     book = LabelBook()
     for n in range(5):
