@@ -6,6 +6,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from memory.conformance.elsewhere import answers, answers_elsewhere
 from memory.conformance.subject import USER, NotAsked, Subject, differing, ensure, past, query, said
 from simulator.core.protocols import Memory
 from simulator.core.types import SECOND, Event, Label
@@ -26,6 +27,16 @@ def the_same_past_gives_the_same_answers(s: Subject) -> None:
     one, two = s.filled(pairs), s.filled(pairs)
     same = s.ask_all(one, pairs, now_ns) == s.ask_all(two, pairs, now_ns)
     ensure(same, "two memories that were told the same give different answers: runs with it cannot be repeated")
+
+
+def another_process_gives_the_same_answers(s: Subject) -> None:
+    """What goes by ``hash()`` or by the order of a set is the same within a process, and nowhere else."""
+    here, there = answers(s), answers_elsewhere(s.make)
+    ensure(
+        here == there,
+        "told the same in another process it answers differently: does it go by hash(), the order of a set, a clock or "
+        "random numbers without the run's seed?",
+    )
 
 
 def an_answer_once_given_stays_as_it_is(s: Subject) -> None:
@@ -153,6 +164,7 @@ def what_is_saved_is_recalled_after_loading(s: Subject) -> None:
 CHECKS = (
     asking_changes_nothing,
     the_same_past_gives_the_same_answers,
+    another_process_gives_the_same_answers,
     an_answer_once_given_stays_as_it_is,
     an_event_told_twice_counts_once,
     a_corrected_label_takes_the_place_of_the_first,

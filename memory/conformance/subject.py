@@ -145,14 +145,14 @@ class Subject:
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
+        self.make = make
         self._runner = asyncio.Runner()
         self._made: list[Any] = []
         self.underway = Underway()
 
     def memory(self) -> Memory:
         """A new one."""
-        made = as_memory(self._make())
+        made = as_memory(self.make())
         self._made.append(made)
         return cast(Memory, Watched(made, self.underway))
 

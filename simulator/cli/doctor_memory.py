@@ -42,7 +42,6 @@ def memory(
     """
     from simulator.core.durations import parse_duration
     from simulator.core.types import SECOND
-    from simulator.play.makers import memory_maker
 
     try:
         limit_s = parse_duration(limit) / SECOND
@@ -52,37 +51,55 @@ def memory(
         raise UsageError(f"--limit {limit}: a duration above 0 is wanted, such as 60s")
     voice = Voice(as_json=json)
     choice = ModelOptions(model=model, base_url=base_url).choice()
-    return tell(_shown(memory_maker(spec), limit_s, embedder, choice, voice), voice)
+    return tell(_shown(_Making(spec, embedder, choice), limit_s, voice), voice)
 
 
-def _shown(
-    maker: Any, limit_s: float, embedder: str | None, choice: ModelChoice | None, voice: Voice
-) -> Iterator[Finding]:
+class _Making:
+    """Makes the memory, again and again; it can be sent to another process, which makes it there.
+
+    Args:
+        spec: as for ``proact run --memory``.
+        embedder: likewise.
+        choice: likewise, of the model.
+    """
+
+    def __init__(self, spec: str, embedder: str | None, choice: ModelChoice | None) -> None:
+        from simulator.play.makers import memory_maker
+
+        self._asked = (spec, embedder, choice)
+        self.maker = memory_maker(spec)
+
+    def __reduce__(self) -> tuple[type[_Making], tuple[str, str | None, ModelChoice | None]]:
+        return _Making, self._asked
+
+    def __call__(self) -> Any:
+        from memory.conformance.subject import USER
+        from simulator.core.intentions import INTENTIONS
+        from simulator.core.types import SECOND
+        from simulator.play.models import given_by_hand
+        from simulator.session.truth import Truth
+
+        given: dict[str, Any] = {"seed": 7, "intentions": INTENTIONS, "utc_anchor_ns": 0}
+        if self.maker.sees_truth:
+            given["truth"] = Truth("doctor", USER, SECOND)
+        _, embedder, choice = self._asked
+        return self.maker.make(**given, **given_by_hand(self.maker, choice, embedder, "doctor"))
+
+
+def _shown(make: _Making, limit_s: float, voice: Voice) -> Iterator[Finding]:
     """The findings; on a terminal the rule that is being tried stands on stderr until the last of them."""
     with voice.progress.status("") as line:
-        yield from _findings(maker, limit_s, embedder, choice, lambda rule: line.update(plain(f"trying: {rule}")))
+        yield from _findings(make, limit_s, lambda rule: line.update(plain(f"trying: {rule}")))
 
 
-def _findings(maker: Any, limit_s: float, embedder: str | None, choice: ModelChoice | None,
-              told: Callable[[str], None]) -> Iterator[Finding]:  # fmt: skip
+def _findings(make: _Making, limit_s: float, told: Callable[[str], None]) -> Iterator[Finding]:
     """One after the other, as they are made."""
     from memory.conformance import examine
-    from memory.conformance.subject import USER, Subject
-    from simulator.core.intentions import INTENTIONS
-    from simulator.core.types import SECOND
-    from simulator.play.models import given_by_hand
-    from simulator.session.truth import Truth
-
-    given: dict[str, Any] = {"seed": 7, "intentions": INTENTIONS, "utc_anchor_ns": 0}
-    if maker.sees_truth:
-        given["truth"] = Truth("doctor", USER, SECOND)
-
-    def make() -> Any:
-        return maker.make(**given, **given_by_hand(maker, choice, embedder, "doctor"))
+    from memory.conformance.subject import Subject
 
     first = make()  # what cannot be made at all is a fault of the call
     Subject.let_go(first)
-    yield Finding("made", "ok", f"{maker.text} is a memory: {type(getattr(first, 'plain', first)).__name__}")
+    yield Finding("made", "ok", f"{make.maker.text} is a memory: {type(getattr(first, 'plain', first)).__name__}")
     firsts: dict[str, str] = {}
     again: dict[str, int] = {}
     for checked in examine(make, limit_s, told):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from typing import Any
 import pytest
 
 from memory.base import estimate_tokens, one_line
-from memory.conformance import CHECKS, Check, examine
+from memory.conformance import CHECKS, Check, NotAsked, examine
+from memory.conformance.elsewhere import answers_elsewhere
 from simulator.core.types import Event, Label, MemoryItem, Query
+from simulator.timing.clock import pause
 
 NATIVE: Mapping[str, Any] = {"as_of": "native", "isolation": "native", "mutates_past": False}
 
@@ -280,6 +283,102 @@ class SavesNothing(Sound):
     def load(self, folder: Path) -> None: ...
 
 
+class DiffersByInstance(Sound):
+    made = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        DiffersByInstance.made += 1
+        self.nth = self.made
+
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), score=float(self.nth))
+
+
+class Chatty(Sound):
+    def observe(self, event: Event) -> None:
+        print("I saw it")  # noqa: T201 - that is the point
+        super().observe(event)
+
+
+class GoesByHash(Sound):
+    """In an order that is the same within a process, and another in the next."""
+
+    def known(self, query: Query) -> list[tuple[Event, Label]]:
+        return sorted(super().known(query), key=lambda pair: hash(pair[0].id))
+
+
+class HelpsMoreThanAlways(Sound):
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), help=1.5)
+
+
+class ScoresNothingFinite(Sound):
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), score=float("nan"))
+
+
+class CountsItsUpkeep(Sound):
+    n = 0
+
+    def maintain(self, now_ns: int) -> None:
+        self.n += 1
+
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), score=float(self.n))
+
+
+class Inline:
+    """Async, and so fast that it needs no thread: it has no fault."""
+
+    inline = True
+    capabilities = NATIVE
+
+    def __init__(self) -> None:
+        self.sound = Sound()
+
+    async def observe(self, event: Event) -> None:
+        self.sound.observe(event)
+
+    async def feedback(self, event: Event, label: Label) -> None:
+        self.sound.feedback(event, label)
+
+    async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        return self.sound.recall(query, k, token_budget)
+
+    def render(self, items: Sequence[MemoryItem]) -> str:
+        return self.sound.render(items)
+
+    async def forget(self, user: str, start_ns: int, end_ns: int) -> None:
+        self.sound.forget(user, start_ns, end_ns)
+
+
+class WaitsInline(Inline):
+    async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        await pause(0)
+        return await super().recall(query, k, token_budget)
+
+
+class BlocksInline(Inline):
+    async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        threading.Event().wait(0.003)
+        return await super().recall(query, k, token_budget)
+
+
+class TellsNoNumber(Sound):
+    def stats(self) -> Mapping[str, Any]:
+        return {"events": 3, "share": float("nan")}
+
+
+class TellsAnObject(Sound):
+    def stats(self) -> Mapping[str, Any]:
+        return {"users": {"ada"}}
+
+
+class DeclaresInItsOwnWords(Sound):
+    capabilities = {**NATIVE, "isolation": "per user"}  # noqa: RUF012
+
+
 class Counting(Sound):
     """Quotes nothing: how often help was needed in an app, and for what last. It has no fault."""
 
@@ -368,6 +467,15 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
     (MutatesWhatItGave, "an answer once given", "change when more is told"),
     (Duplicates, "nothing is recalled twice", "more than once"),
     (CountsTwice, "an event told twice", "count twice"),
+    (DiffersByInstance, "the same past", "runs with it cannot be repeated"),
+    (GoesByHash, "another process", "does it go by hash()"),
+    (HelpsMoreThanAlways, "every field of an item", "help is 1.5: a share from 0 to 1"),
+    (ScoresNothingFinite, "every field of an item", "score is nan, not a finite number"),
+    (CountsItsUpkeep, "maintenance can be repeated", "changes the answers"),
+    (WaitsInline, "an inline memory", "waits for something"),
+    (TellsNoNumber, "statistics are plain", "a mapping of names to plain numbers"),
+    (TellsAnObject, "statistics are plain", "a mapping of names to plain numbers"),
+    (DeclaresInItsOwnWords, "capabilities use", "isolation is 'per user', and a result knows collection, native, none"),
     (IgnoresForget, "what is forgotten", "still tell what was to be forgotten"),
     (CountsWhatWasForgotten, "what is forgotten", "never told (text, help, intention"),
     (CountsACorrectionTwice, "a corrected label", "the first label still counts (text, help"),
@@ -380,7 +488,7 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize("made", [Sound, Counting])
+@pytest.mark.parametrize("made", [Sound, Counting, Inline])
 def test_a_memory_without_a_fault_passes_every_rule(made: Callable[[], Any]) -> None:
     found = list(examine(made))
     assert [c for c in found if c.state != "ok"] == []
@@ -393,6 +501,36 @@ def test_a_planted_fault_is_named(made: Callable[[], Any], rule: str, sentence: 
     (found,) = islice(examine(made, limit_s, rules=[_rule(rule)]), 1)
     assert found.state == "wrong"
     assert sentence in found.said
+
+
+def test_every_rule_finds_a_fault_that_was_planted_for_it() -> None:
+    found = {_rule(rule).__name__ for _, rule, _ in PLANTED}
+    assert [rule.__name__ for rule in CHECKS if rule.__name__ not in found] == []
+
+
+def test_an_inline_memory_that_blocks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.conformance.conduct._INLINE_NS", 10**6)
+    (found,) = examine(BlocksInline, rules=[_rule("an inline memory")])
+    assert (found.state, "declares inline = True and blocks" in found.said) == ("wrong", True)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda: GoesByHash(), "what makes it cannot be sent there"),
+        (partial(getattr, GoesByHash, "no_such"), "AttributeError there"),
+    ],
+)
+def test_what_cannot_be_made_in_another_process_is_said_and_no_fault(made: Callable[[], Any], said: str) -> None:
+    with pytest.raises(NotAsked, match=f"could not be tried in another process: {said}"):
+        answers_elsewhere(made)
+    if said.startswith("what makes"):
+        (found,) = examine(made, rules=[_rule("another process")])
+        assert (found.state, said in found.said) == ("ok", True)
+
+
+def test_what_a_memory_prints_in_another_process_is_none_of_its_answers() -> None:
+    assert answers_elsewhere(Chatty) == answers_elsewhere(Sound) != []
 
 
 def _rule(begins: str) -> Check:
