@@ -53,11 +53,10 @@ def repeated(name: str, n: int) -> list[dict[str, float]]:
     """A warm-up that is thrown away (not for single runs), then n repeats, each in a fresh process."""
     runs = []
     for i in range(n + (n > 1)):
-        made = subprocess.run(
-            [sys.executable, "-m", "bench", "--once", name], capture_output=True, text=True, check=False
-        )
+        once_more = [sys.executable, "-m", "bench", "--once", name]  # what it says on stderr is for who waits
+        made = subprocess.run(once_more, stdout=subprocess.PIPE, text=True, check=False)
         if made.returncode:
-            sys.exit(f"{name} failed:\n{made.stderr}")
+            sys.exit(f"{name} failed")
         if i or n == 1:
             runs.append(json.loads(made.stdout.splitlines()[-1]))
     return runs

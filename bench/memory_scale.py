@@ -9,66 +9,24 @@ An embedder that looks its texts up stands in for a model, so what is timed is a
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 import resource
-import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import thread_time_ns
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memory.embed import likeness
-from memory.index import EXACT, Index, best
+from bench.alternatives import alternatives
+from bench.vectors import ASKED, D, Drift, Rows, drawn_near, percentiles, questions, timed
+from memory.index import EXACT
 from memory.journal import Journal
 from memory.rag import RagMemory
 from memory.shelf import Shelf
-from simulator.core.rng import below, block
 from simulator.core.types import Event, Query
 from simulator.timing.clock import real_ns
 from tests.memory.store.test_store_kills import kills
-
-D = 384
-ASKED = 300
-_TOPICS = 2_000
-Rows = NDArray[np.float32]
-
-
-def drawn(n: int, *names: str | int) -> Rows:
-    """n rows of numbers around 0, near enough to normal (sums of four)."""
-    raw = block(n * D, 7, *names).view(np.uint16).reshape(n, D, 4)
-    made: Rows = (raw.sum(axis=2, dtype=np.float32) - 131_070) / 37_837
-    return made
-
-
-def unit_rows(rows: Rows) -> Rows:
-    made: Rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    return made
-
-
-class Drift:
-    """Rows of one user's past: topics that change over time, and noise of .7 of their length."""
-
-    def __init__(self, n: int, user: int = 0) -> None:
-        self.n, self.user = n, user
-        self._then, self._now = (unit_rows(drawn(_TOPICS, end, user)) for end in ("first", "last"))
-
-    def rows(self, a: int, b: int) -> Rows:
-        of = (block(b - a, 7, "topic", self.user, a) % np.uint64(_TOPICS)).astype(np.intp)
-        age = (np.arange(a, b, dtype=np.float32) / self.n)[:, None]
-        mixed = self._then[of] * (1 - 0.3 * age) + self._now[of] * 0.3 * age
-        centres = unit_rows(mixed.astype(np.float32))
-        noise = drawn(b - a, "noise", self.user, a)
-        return unit_rows((centres + 0.7 / D**0.5 * noise).astype(np.float32))
-
-    def pieces(self) -> Iterator[tuple[int, Rows]]:
-        for a in range(0, self.n, 20_000):
-            yield a, self.rows(a, min(a + 20_000, self.n))
 
 
 class Lookup:
@@ -106,44 +64,13 @@ def filled(memory: RagMemory, lookup: Lookup, users: int, n: int) -> list[float]
     return taken
 
 
-def questions(n: int) -> tuple[list[int], Rows]:
-    """A third each of early, middle and late moments, and rows near to what was in front then."""
-    moments = [below(n // 20, 3, i) + (n // 30, n // 2, n - n // 20)[i % 3] for i in range(ASKED)]
-    return moments, drawn(ASKED, "asked")
-
-
-def timed(ask: Callable[[int], Any], n: int = ASKED) -> tuple[list[tuple[float, float]], list[Any]]:
-    """What each question took, in ms of real and of processor time, the best of five, and the answers. The machine is
-    shared, and what others do is no part of a question.
-    """
-    taken, answers = [], []
-    for i in range(n):
-        spent = []
-        for _ in range(5):
-            begun, begun_cpu = real_ns(), thread_time_ns()
-            answer = ask(i)
-            spent.append((real_ns() - begun, thread_time_ns() - begun_cpu))
-        taken.append((min(s for s, _ in spent) / 1e6, min(s for _, s in spent) / 1e6))
-        answers.append(answer)
-    return taken, answers
-
-
-def percentiles(name: str, taken: list[tuple[float, float]]) -> dict[str, float]:
-    figures = {}
-    for kind, values in zip(("", "_cpu"), zip(*taken, strict=True), strict=True):
-        ordered = sorted(values)
-        figures[f"{name}_p50{kind}_ms"] = ordered[len(ordered) // 2]
-        figures[f"{name}_p99{kind}_ms"] = ordered[int(0.99 * len(ordered))]
-    return figures
-
-
 def asked(memory: RagMemory, lookup: Lookup, name: str, users: int, n: int, exact: bool) -> dict[str, float]:
     """Questions to a filled memory; with ``exact``, the recall of what it answers against scanning everything."""
     each = n // users
     moments, noise = questions(each)
     drifts = {user: Drift(each, user) for user in {i % users for i in range(ASKED)}}
     near = [drifts[i % users].rows(m // 100 * 100, m // 100 * 100 + 1)[0] for i, m in enumerate(moments)]
-    lookup.held, lookup.first = unit_rows(np.array(near) + 0.5 / D**0.5 * noise), 0
+    lookup.held, lookup.first = drawn_near(np.array(near), noise), 0
 
     def ask(i: int) -> list[str]:
         query = Query(f"user {i % users}", "app", f"row {i}", None, moments[i] * 1000)
@@ -190,88 +117,6 @@ def whole(n: int, users: int, index: str = "auto") -> dict[str, float]:
 def _rss_mb() -> float:
     pages = int(Path("/proc/self/statm").read_text().split()[1]) if sys.platform == "linux" else 0
     return pages * resource.getpagesize() / 1e6
-
-
-def alternatives(n: int = 60_000, users: int = 200) -> dict[str, float]:
-    """What others do, on a past that fits: a scan of blobs in SQLite; a graph of everybody's rows, filtered afterwards;
-    a graph of this user's alone. The last two need usearch and are left out without it.
-    """
-    figures: dict[str, float] = {}
-    rows = np.concatenate([rows for _, rows in Drift(n).pieces()])
-    owner = np.arange(n) % users
-    moments, noise = questions(n)
-    near = unit_rows(rows[[m // 100 * 100 for m in moments]] + 0.5 / D**0.5 * noise)
-    truth = []
-    for i, m in enumerate(moments):
-        mine = np.flatnonzero(owner[:m] == i % users)
-        truth.append({int(mine[p]) for p in best(np.vecdot(rows[mine], near[i]).astype(np.float64), 5)})
-    index = Index(D)
-    for i, row in enumerate(rows):
-        index.add(row, 1.0, i)
-    taken, _ = timed(lambda i: index.nearest(near[i], 1.0, 5, moments[i]))
-    figures |= percentiles(f"prefix_scan_{n}", taken)
-    figures |= _blobs(rows, near, moments)
-    try:
-        usearch: Any = importlib.import_module("usearch.index")
-    except ImportError:
-        return figures
-    begun = real_ns()
-    graph = usearch.Index(ndim=D, metric="cos", dtype="f16")
-    graph.add(np.arange(n), rows, threads=1)
-    figures[f"hnsw_{n}_build_s"] = (real_ns() - begun) / 1e9
-    begun = real_ns()
-    index.exact = 0
-    index.block = n
-    index.blocks = [_one_block(rows)]
-    index.seal()
-    figures[f"lists_{n}_build_s"] = (real_ns() - begun) / 1e9
-    everything = [set(best(np.vecdot(rows, q).astype(np.float64), 5)) for q in near]
-    for name, ask in (
-        ("hnsw", lambda i: {int(k) for k in graph.search(near[i], 5, threads=1).keys}),
-        ("lists", lambda i: {p for p, _ in index.nearest(near[i], 1.0, 5, n)}),
-    ):
-        taken, found = timed(ask)
-        figures |= percentiles(f"{name}_{n}", taken)
-        figures[f"{name}_{n}_recall"] = _share(everything, found)
-    for wide in (100, 500):
-
-        def filtered(i: int, wide: int = wide) -> set[int]:
-            keys = [int(k) for k in graph.search(near[i], wide, threads=1).keys]
-            return set([k for k in keys if owner[k] == i % users and k < moments[i]][:5])
-
-        taken, found = timed(filtered)
-        name = f"filtered_afterwards_{wide}_of_{users}_users"
-        figures |= percentiles(name, taken)
-        figures[f"{name}_recall"] = _share(truth, found)
-        figures[f"{name}_empty"] = sum(not f for f in found) / ASKED
-    return figures
-
-
-def _one_block(rows: Rows) -> Any:
-    from memory.index import Block
-
-    return Block(rows, np.ones(len(rows)), len(rows))
-
-
-def _share(wanted: Sequence[set[int]], found: Sequence[set[int]]) -> float:
-    return sum(len(w & f) for w, f in zip(wanted, found, strict=True)) / sum(len(w) for w in wanted)
-
-
-def _blobs(rows: Rows, near: Rows, moments: Sequence[int]) -> dict[str, float]:
-    with tempfile.TemporaryDirectory() as place:
-        db = sqlite3.connect(Path(place) / "blobs.sqlite")
-        db.execute("CREATE TABLE v (t INTEGER PRIMARY KEY, row BLOB)")
-        db.executemany("INSERT INTO v VALUES (?, ?)", ((i, row.tobytes()) for i, row in enumerate(rows)))
-        db.commit()
-
-        def ask(i: int) -> list[int]:
-            raw = b"".join(r for (r,) in db.execute("SELECT row FROM v WHERE t < ?", (moments[i],)))
-            held = np.frombuffer(raw, dtype=np.float32).reshape(-1, D)
-            return best(likeness(held, np.ones(len(held)), near[i], 1.0), 5)
-
-        taken, _ = timed(ask, 30)
-        db.close()
-        return percentiles(f"sqlite_blobs_{len(rows)}", taken)
 
 
 def stored(n: int = 1_000_000) -> dict[str, float]:
