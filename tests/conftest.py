@@ -13,6 +13,9 @@ settings.register_profile(
 settings.register_profile("long", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
+# The processes that tests start read what the first of them compiled, also where the caller's shell forbids that.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
