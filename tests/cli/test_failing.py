@@ -12,11 +12,11 @@ from simulator.cli import _call
 from simulator.cli.failing import Failing
 from simulator.cli.playing import errors_of
 from simulator.cli.speak import Voice
+from simulator.core.types import SECOND
 from simulator.play.player import Played
 from simulator.runs.records import Kind
+from simulator.session.store import Writer
 from tests.endpoint.faults import FaultServer
-
-DESKTOP = Path(__file__).resolve().parents[2] / "scenarios" / "desktop"
 
 
 def failure(kind: str) -> tuple[Kind, dict[str, Any]]:
@@ -55,7 +55,10 @@ def test_a_run_with_a_wrong_key_says_so_while_it_goes_on_and_again_when_it_is_fo
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-some-length")
-    words = ["run", str(DESKTOP), "--agent", "zero-shot", "--memory", "none", "--policy", "stride:25", "--out",
+    with Writer(tmp_path / "s", session="s", user="u") as writer:  # without pictures there is nothing to read in them
+        rows = [(i, i * SECOND, "xterm", f"title {i}") for i in range(8)]
+        writer.add_rows(("tick", "captured_ns", "app_name", "window_title"), rows)
+    words = ["run", str(tmp_path / "s"), "--agent", "zero-shot", "--memory", "none", "--policy", "stride:1", "--out",
              str(tmp_path / "r"), "--model", "m", "--base-url"]  # fmt: skip
     with FaultServer() as server:
         assert _call([*words, url := server.url("echoes_key_401")]) == 0
