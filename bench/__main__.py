@@ -36,6 +36,7 @@ NAMES = {  # name: repeats (the long ones fewer)
     "kills": 1,
     "generate": 3,
     "memory_scale": 1,
+    "pgvector": 1,
     "sweep": 1,
     "sweep_summary": 1,
     "web": 1,

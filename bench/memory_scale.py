@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.alternatives import alternatives
-from bench.vectors import ASKED, D, Drift, Rows, drawn_near, percentiles, questions, timed
+from bench.vectors import ASKED, D, Drift, Rows, near_rows, percentiles, timed
 from memory.index import EXACT
 from memory.journal import Journal
 from memory.rag import RagMemory
@@ -67,10 +67,8 @@ def filled(memory: RagMemory, lookup: Lookup, users: int, n: int) -> list[float]
 def asked(memory: RagMemory, lookup: Lookup, name: str, users: int, n: int, exact: bool) -> dict[str, float]:
     """Questions to a filled memory; with ``exact``, the recall of what it answers against scanning everything."""
     each = n // users
-    moments, noise = questions(each)
-    drifts = {user: Drift(each, user) for user in {i % users for i in range(ASKED)}}
-    near = [drifts[i % users].rows(m // 100 * 100, m // 100 * 100 + 1)[0] for i, m in enumerate(moments)]
-    lookup.held, lookup.first = drawn_near(np.array(near), noise), 0
+    moments, near = near_rows(each, users)
+    lookup.held, lookup.first = near, 0
 
     def ask(i: int) -> list[str]:
         query = Query(f"user {i % users}", "app", f"row {i}", None, moments[i] * 1000)

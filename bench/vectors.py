@@ -62,6 +62,14 @@ def drawn_near(rows: Rows, noise: Rows) -> Rows:
     return unit_rows(rows + 0.5 / D**0.5 * noise)
 
 
+def near_rows(each: int, users: int) -> tuple[list[int], Rows]:
+    """Moments, and rows near to what was in front then: question i is of user i % users, who has so many rows."""
+    moments, noise = questions(each)
+    drifts = {user: Drift(each, user) for user in {i % users for i in range(ASKED)}}
+    rows = [drifts[i % users].rows(m // 100 * 100, m // 100 * 100 + 1)[0] for i, m in enumerate(moments)]
+    return moments, drawn_near(np.array(rows), noise)
+
+
 @dataclass(frozen=True, slots=True)
 class Took:
     """Milliseconds of one question that was put five times: of the first time, and the least of all."""
@@ -92,14 +100,14 @@ def timed(ask: Callable[[int], Any], n: int = ASKED) -> tuple[list[Took], list[A
 
 def percentiles(name: str, taken: Sequence[Took]) -> dict[str, float]:
     """p50 and p99 of the best of five, and of the first alone (``first``)."""
-    figures = {}
-    for kind, label in (
-        ("best_ms", ""),
-        ("best_cpu_ms", "_cpu"),
-        ("first_ms", "_first"),
-        ("first_cpu_ms", "_first_cpu"),
-    ):
-        ordered = sorted(getattr(t, kind) for t in taken)
-        figures[f"{name}_p50{label}_ms"] = ordered[len(ordered) // 2]
-        figures[f"{name}_p99{label}_ms"] = ordered[int(0.99 * len(ordered))]
+    figures: dict[str, float] = {}
+    for label in ("best", "best_cpu", "first", "first_cpu"):
+        figures |= spread(name, label.removeprefix("best"), [getattr(t, f"{label}_ms") for t in taken])
     return figures
+
+
+def spread(name: str, label: str, taken_ms: Sequence[float]) -> dict[str, float]:
+    """p50 and p99 of times of one kind."""
+    ordered, kind = sorted(taken_ms), f"_{label.strip('_')}" if label else ""
+    at = {"p50": len(ordered) // 2, "p99": int(0.99 * len(ordered))}
+    return {f"{name}_{q}{kind}_ms": ordered[i] for q, i in at.items()}
