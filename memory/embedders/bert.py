@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from memory.embedders.onnx_file import MICROSOFT, Graph
 from simulator.core.errors import UsageError
-from simulator.core.extras import install_extra
+from simulator.core.extras import install_extra, onnxruntime
 
 __all__ = ["WIDTH", "Network", "in_numpy", "in_onnx"]
 
@@ -146,7 +145,7 @@ def in_onnx(tensors: Mapping[str, Table], *, eight_bits: bool) -> Network:
         UsageError: ONNX Runtime is not installed, or is too old.
     """
     try:
-        ort: Any = import_module("onnxruntime")
+        ort = onnxruntime()
     except ImportError as error:
         want = f"{install_extra('embed')}; or say minilm:engine=numpy, which is slower"
         raise UsageError(f"embedder 'minilm': onnxruntime, which computes it, is not installed: {want}") from error

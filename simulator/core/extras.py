@@ -1,13 +1,16 @@
-"""What is not installed and could be: the command that does it, whatever shell it is typed into."""
+"""What is not installed and could be: the command that does it, in whatever shell; and what is installed, kept quiet."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import os
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
-__all__ = ["install", "install_extra"]
+__all__ = ["install", "install_extra", "onnxruntime"]
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,3 +33,16 @@ def install(*what: str) -> str:
     else:
         command = [getattr(sys, "_base_executable", "python3"), "-m", "pip", "--python", sys.executable, "install"]
     return shlex.join([*command, *what])
+
+
+def onnxruntime() -> Any:
+    """ONNX Runtime, told to report nothing: its builds keep an id in the home folder and send events to their maker
+    unless they are told before they start (its own Privacy.md, 1.32).
+
+    Raises:
+        ImportError: it is not installed.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    ort: Any = importlib.import_module("onnxruntime")
+    ort.disable_telemetry_events()  # for whoever imported it before
+    return ort

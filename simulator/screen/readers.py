@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image
 
 from simulator.core.errors import UsageError, nearest, quote
-from simulator.core.extras import install, install_extra
+from simulator.core.extras import install, install_extra, onnxruntime
 from simulator.screen.ocr import Ocr, OcrAbsent, OcrFailed, Tesseract, Word, parse_tsv
 
 __all__ = ["READERS", "RapidOcr", "TesserOcr", "as_text", "reader"]
@@ -133,7 +133,7 @@ class RapidOcr:
 
     def __init__(self, *, side: int = 960, threads: int = 1) -> None:
         self.side, self.threads = side, threads
-        _extra("onnxruntime", "onnxruntime")
+        _extra("onnxruntime", "onnxruntime", onnxruntime)
         library = _extra("rapidocr", "rapidocr")
         chosen = {
             "Global.use_cls": False,  # screens stand upright
@@ -190,9 +190,9 @@ def _split(n: int, rectangle: tuple[int, int, int, int], text: str, sure: float)
     return found
 
 
-def _extra(module: str, package: str) -> Any:
+def _extra(module: str, package: str, load: Callable[[], Any] | None = None) -> Any:
     try:
-        return importlib.import_module(module)
+        return importlib.import_module(module) if load is None else load()
     except ImportError as error:
         raise OcrAbsent(
             f"the package {package} is not installed, without which this reader does not work: {install_extra('ocr')}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shlex
 import subprocess
 import sys
@@ -35,3 +36,31 @@ def test_the_command_reaches_an_environment_that_has_no_pip(tmp_path: Path) -> N
     assert command[-2:] == ["install", "x"]
     listed = subprocess.run([*command[:-2], "list"], capture_output=True, text=True, check=True).stdout
     assert "proact" not in listed, "it is the empty environment that is reached"
+
+
+QUIET = """
+from memory.embedders.onnx_file import Graph
+from simulator.core.extras import onnxruntime
+graph = Graph()
+graph.op("Identity", "given", name="told")
+ort = {load}
+session = ort.InferenceSession(graph.model(("given", ("n", 1)), ("told", ("n", 1))), providers=["CPUExecutionProvider"])
+import numpy
+assert session.run(["told"], {{"given": numpy.ones((2, 1), numpy.float32)}})[0].shape == (2, 1)
+"""
+
+
+def left_by(load: str, home: Path) -> list[str]:
+    """Files in the home folder of a process that computed something in ONNX Runtime."""
+    home.mkdir()
+    clean = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    clean |= {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache")}
+    subprocess.run([sys.executable, "-c", QUIET.format(load=load)], env=clean, cwd=ROOT, check=True)
+    return [path.name for path in home.rglob("*") if path.is_file()]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("onnxruntime") is None, reason="the extra embed is not installed")
+def test_onnx_runtime_keeps_no_id_and_reports_nothing(tmp_path: Path) -> None:
+    assert left_by("onnxruntime()", tmp_path / "quiet") == []
+    if "deviceid" not in left_by("__import__('onnxruntime')", tmp_path / "as it comes"):
+        pytest.skip("this build of ONNX Runtime has no telemetry")
