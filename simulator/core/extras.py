@@ -1,4 +1,4 @@
-"""What is not installed and could be: the command that does it, in whatever shell; and what is installed, kept quiet."""
+"""What is not installed and could be: the command that does it, in whatever shell; and what is there, kept quiet."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ each need of the session. No agent has a part in it, so memories are measured al
 from __future__ import annotations
 
 import tempfile
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,7 +109,8 @@ async def probe(plan: UnitPlan, play: Play, into: Probed, *, nth: int = 0) -> No
     memory: Any = plan.memory()
     try:
         session = await session_events(play)
-        known = await _told_and_asked(memory, plan, session, into)
+        seen_ns = [snapshot.captured_ns async for snapshot in play.source.snapshots()]
+        known = await _told_and_asked(memory, plan, session, seen_ns, into)
         if nth < _VISIBLE_UNITS and not declares(memory, "inert"):
             await _how_soon(memory, plan, into)
         into.events += len(known)
@@ -123,7 +125,7 @@ async def probe(plan: UnitPlan, play: Play, into: Probed, *, nth: int = 0) -> No
 
 
 async def _told_and_asked(memory: Any, plan: UnitPlan, session: Sequence[tuple[Event, Label | None]],
-                          into: Probed) -> dict[str, tuple[Event, Label | None]]:  # fmt: skip
+                          seen_ns: Sequence[int], into: Probed) -> dict[str, tuple[Event, Label | None]]:  # fmt: skip
     """All steps in order of time: what closed, what became known, what is asked."""
     online = plan.settings.memory_mode == "online"
     steps: list[tuple[int, int, int, Any]] = []
@@ -132,7 +134,10 @@ async def _told_and_asked(memory: Any, plan: UnitPlan, session: Sequence[tuple[E
             steps.append((event.end_ns, _OBSERVE, len(steps), event))
             if label is not None:
                 steps.append((max(event.end_ns, label.available_ns), _FEEDBACK, len(steps), (event, label)))
-    steps += [(t_ns, _ASK, n, intention) for n, (t_ns, intention) in enumerate(_needs(plan.truth))]
+    for n, (t_ns, intention) in enumerate(_needs(plan.truth)):
+        # A need opens between two snapshots: who watches sees its window on the later one.
+        at = bisect_left(seen_ns, t_ns)
+        steps.append((seen_ns[at] if at < len(seen_ns) else t_ns, _ASK, n, intention))
     known: dict[str, tuple[Event, Label | None]] = {}
     kept = False
     for t_ns, what, _, given in sorted(steps, key=lambda step: step[:3]):

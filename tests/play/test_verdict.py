@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import anyio
 import pytest
 
+from memory.rag import RagMemory
 from simulator.cli.sweep import _BUNDLED
 from simulator.cli.sweep import memories as command
 from simulator.cli.sweep_memories import Asked, _given
 from simulator.core.errors import Exit, UsageError
-from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
-from simulator.play.probing import Probed, _asked
+from simulator.core.types import SECOND, Event, Label, MemoryItem, Query, Snapshot
+from simulator.play.probing import Probed, _asked, probe
 from simulator.play.verdict import Against, DataSet, Part, Unjudged, Verdict, judge, weigh
 from simulator.play.verdict_page import page
 from simulator.session.scenario import plays
@@ -240,11 +243,60 @@ def test_the_command_writes_the_page_and_a_second_call_plays_nothing(
     assert json.loads((tmp_path / "out" / "verdict.json").read_text())["word"] == "no evidence"
 
 
+def test_a_changed_memory_is_played_anew_and_the_others_stay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine, out = tmp_path / "mine.py", tmp_path / "out"
+    given = {"memory": f"{mine}:Mine", "out": out, "clock": "modelled", "latency": "profile:instant"}
+    desk = [ROOT / "docs" / "examples" / "desk.yaml"]
+    told, written = [], []
+    for text, again in (("from memory.rag import RagMemory as Mine\n", False),
+                        ("from memory.window import WindowMemory\n\n\nclass Mine(WindowMemory): ...\n", False),
+                        ("from memory.window import WindowMemory\n\n\nclass Mine(WindowMemory): ...\n", True)):  # fmt: skip
+        mine.write_text(text)
+        assert command(desk, again=again, **given) == 0  # type: ignore[arg-type]
+        told.append("the code of the memory has changed, played anew" in capsys.readouterr().err)
+        written.append([(out / "named" / who / "run.json").stat().st_mtime_ns for who in ("Mine", "rag")])
+    assert told == [False, True, False]
+    first, changed, again_all = written
+    assert [changed[0] > first[0], changed[1] > first[1]] == [True, False]
+    assert all(now > before for now, before in zip(again_all, changed, strict=True))
+    header = json.loads((out / "named" / "Mine" / "units" / "desk" / "decisions.jsonl").read_text().splitlines()[0])
+    assert header["memory_code"] is not None
+    probed = json.loads((out / "named" / "Mine.probed.json").read_text())
+    assert probed == json.loads((out / "verdict.json").read_text())["parts"][0]["members"][0]["probed"]
+
+
 def test_the_page_says_which_of_the_sessions_that_come_with_proact_it_is_about() -> None:
     (data,) = _given(None, _BUNDLED, Asked("rag", "prior", None, 0, 14, None, None, "measured", None, None, None))
     assert [len(data.scenarios), len(plays([ROOT / "scenarios"]))] == [8, 13]
     told = page(judge("rag", "prior", [Part(data, "stream", 8, 4, (), ())]))
     assert "8 sessions of 4 users, protocol stream. They are eight of the thirteen" in told
+
+
+def test_at_a_need_is_asked_what_the_first_snapshot_after_it_shows() -> None:
+    class Asked(RagMemory):
+        queries: ClassVar[list[Query]] = []
+
+        async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+            self.queries.append(query)
+            return []
+
+    (play,) = plays([ROOT / "scenarios" / "desktop"])
+    plan: Any = SimpleNamespace(
+        settings=SimpleNamespace(memory_mode="online"), history=play.history, truth=play.truth, source=play.source,
+        memory=Asked, intentions=(),
+    )  # fmt: skip
+
+    async def work() -> list[Snapshot]:
+        await probe(plan, play, Probed(), nth=99)
+        return [snapshot async for snapshot in play.source.snapshots()]
+
+    shown = anyio.run(work)
+    firsts = [next(s for s in shown if s.captured_ns >= need.opens_ns) for need in play.truth.servable]
+    asked = [(query.now_ns, query.app, query.title) for query in Asked.queries]
+    assert asked == [(s.captured_ns, s.app, s.title) for s in firsts]
+    assert any(s.captured_ns > need.opens_ns for s, need in zip(firsts, play.truth.servable, strict=True))
 
 
 def test_a_memory_that_raises_when_it_is_asked_is_told_in_one_sentence(tmp_path: Path) -> None:
