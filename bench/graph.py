@@ -1,35 +1,30 @@
-"""The knowledge graph at a million events and 50,000 keywords: what an update and a query take, beside two others.
+"""The knowledge graph at a million events and 50,000 keywords: what an update and a query take, beside four others.
 
-The others, in the same run and from the same events: a graph of networkx as one would write it first (nodes and edges
-with a count each, which knows no "as of"), and counting anew at each question (no graph at all), which needs no update.
-All answer the same question: P_help and the intentions of the app, the mean of the intentions of the title's keywords.
+python -m bench.graph [PART…]     # parts: see ALL
 """
 
 from __future__ import annotations
 
 import gc
-import importlib
 import os
 import resource
+import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import anyio
 
+from bench.graph_others import OTHERS, Taken, beside, cpu_us
 from memory.graph import GraphMemory
 from memory.journal import COUNTS, Journal
-from memory.keywords import tokens
 from simulator.core.intentions import INTENTIONS
 from simulator.core.rng import block_below
 from simulator.core.types import SECOND, Event, Label, Query
 from simulator.timing.clock import real_ns
 from tests.memory.graph.test_graph_snapshot import kills
-
-networkx: Any = importlib.import_module("networkx")  # of the extra test; it has no types
 
 EVENTS, ASKED = 1_000_000, 20_000
 _APPS, _TITLES, _VOCABULARY = 120, 150_000, 50_000
@@ -72,34 +67,7 @@ def past(n: int, users: int) -> Iterator[tuple[Event, Label]]:
         yield event, Label(event.id, user, helped, end_ns, need, "how is this done?" if helped else None)
 
 
-class Taken:
-    """Real and processor time of many calls, one by one: beside other work the first also counts who else ran."""
-
-    def __init__(self) -> None:
-        self._wall: list[int] = []
-        self._cpu: list[float] = []
-
-    def __enter__(self) -> None:
-        self._cpu_before, self._before = _cpu_us(), real_ns()
-
-    def __exit__(self, *_: object) -> None:
-        self._wall.append(real_ns() - self._before)
-        self._cpu.append(_cpu_us() - self._cpu_before)
-
-    def figures(self, name: str) -> dict[str, float]:
-        """Medians and 99th percentiles, in microseconds."""
-        wall, cpu = sorted(self._wall), sorted(self._cpu)
-        at = int(0.99 * len(wall))
-        told = {"p50_us": median(wall) / 1e3, "p99_us": wall[at] / 1e3, "p99_cpu_us": cpu[at]}
-        return {f"{name}_{key}": value for key, value in told.items()}
-
-
-def _cpu_us() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return (used.ru_utime + used.ru_stime) * 1e6
-
-
-async def _ours(scope: str, users: int, events: int) -> dict[str, float]:
+async def _ours(scope: str, users: int, events: int = EVENTS) -> dict[str, float]:
     memory = GraphMemory(scope)
     updates, queries, early = Taken(), Taken(), Taken()
     asked: list[Event] = []
@@ -139,9 +107,9 @@ async def _stored() -> dict[str, float]:
                     _kept(journal, *later.popleft())
         journal.close()
         for name in ("counted", "reopened", "again"):
-            begun, cpu = real_ns(), _cpu_us()
+            begun, cpu = real_ns(), cpu_us()
             memory = GraphMemory(store=str(folder))
-            figures |= {f"{name}_s": (real_ns() - begun) / 1e9, f"{name}_cpu_s": (_cpu_us() - cpu) / 1e6}
+            figures |= {f"{name}_s": (real_ns() - begun) / 1e9, f"{name}_cpu_s": (cpu_us() - cpu) / 1e6}
             if name != "again":
                 await memory.close()
         updates, queries = Taken(), Taken()
@@ -155,7 +123,7 @@ async def _stored() -> dict[str, float]:
         await memory.close()
         figures["counts_mb"] = next((folder / COUNTS).iterdir()).stat().st_size / 1e6
     figures |= updates.figures("update") | queries.figures("query")
-    return {f"stored_{key}": value for key, value in figures.items()}
+    return figures
 
 
 def _kept(journal: Journal, event: Event, label: Label) -> None:
@@ -170,80 +138,36 @@ def _killed() -> dict[str, float]:
     return {"stored_kills": found["kills"], "stored_kills_amid_a_file": found["amid"]}
 
 
-class _Networkx:
-    """Counts as attributes of a networkx graph: neither as of an instant, nor keywords chosen by what they tell."""
-
-    def __init__(self) -> None:
-        self.graph = networkx.DiGraph()
-
-    def update(self, event: Event, label: Label) -> None:
-        """Count a labelled event at its app and its first five words."""
-        for node in (("app", event.app), *(("keyword", w) for w in tokens(event.title or "")[:5])):
-            if node not in self.graph:
-                self.graph.add_node(node, seen=0, helped=0)
-            self.graph.nodes[node]["seen"] += 1
-            if label.help:
-                self.graph.nodes[node]["helped"] += 1
-                if self.graph.has_edge(node, label.intention):
-                    self.graph[node][label.intention]["n"] += 1
-                else:
-                    self.graph.add_edge(node, label.intention, n=1)
-
-    def query(self, event: Event) -> tuple[dict[str, float], dict[str, float]]:
-        """Shares of the app, and the mean of those of the words."""
-        told: list[dict[str, float]] = []
-        for node in (("app", event.app), *(("keyword", w) for w in tokens(event.title or "")[:5])):
-            if node in self.graph:
-                whole = self.graph.nodes[node]["seen"]
-                told.append({c: edge["n"] / whole for c, edge in self.graph[node].items()})
-        mean: dict[str, float] = {}
-        for shares in told[1:]:
-            for c, share in shares.items():
-                mean[c] = mean.get(c, 0.0) + share / len(told[1:])
-        return told[0] if told else {}, mean
+PARTS: dict[str, Callable[[], Any]] = {
+    "stored": _stored,
+    "one_user": lambda: _ours("user", 1),
+    "backoff_20_users": lambda: _ours("backoff", 20),
+    "global_20_users": lambda: _ours("global", 20),
+}
 
 
-def _counted_anew(events: list[tuple[Event, Label]], asked: Event) -> tuple[int, int]:
-    """No graph: all events are looked through at each question."""
-    words = set(tokens(asked.title or "")[:5])
-    n = helped = 0
-    for event, label in events:
-        if event.app == asked.app or not words.isdisjoint((event.title or "").split()):
-            n += 1
-            helped += label.help
-    return n, helped
-
-
-def _others() -> dict[str, float]:
-    other, updates, queries = _Networkx(), Taken(), Taken()
-    kept: list[tuple[Event, Label]] = []
-    for i, (event, label) in enumerate(past(EVENTS, 1)):
-        if i < EVENTS - ASKED:
-            other.update(event, label)
+async def _all(parts: Sequence[str]) -> dict[str, float]:
+    figures: dict[str, float] = {}
+    for name in parts:
+        if name == "killed":
+            figures |= _killed()
+        elif name in OTHERS:
+            figures |= beside(name, past(EVENTS, 1), EVENTS, ASKED)
         else:
-            with updates:
-                other.update(event, label)
-        kept.append((event, label))
-    for event, _ in kept[-ASKED:]:
-        with queries:
-            other.query(event)
-    figures = updates.figures("networkx_update") | queries.figures("networkx_query")
-    begun = real_ns()
-    for event, _ in kept[-5:]:
-        _counted_anew(kept, event)
-    return figures | {"counted_anew_query_ms": (real_ns() - begun) / 5e6}
-
-
-async def _all() -> dict[str, float]:
-    runs: list[Callable[[], Any]] = [lambda: _ours("user", 1, EVENTS), lambda: _ours("backoff", 20, EVENTS // 5)]
-    figures: dict[str, float] = await _stored() | _killed()
-    gc.collect()
-    for name, run in zip(("one_user", "backoff_20_users_200k"), runs, strict=True):
-        figures |= {f"{name}_{key}": value for key, value in (await run()).items()}
-        figures[f"{name}_peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            figures |= {f"{name}_{key}": value for key, value in (await PARTS[name]()).items()}
+            figures[f"{name}_peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         gc.collect()
-    return figures | _others()
+    return figures
 
 
-def measure() -> dict[str, float]:
-    return anyio.run(_all)
+ALL = (*PARTS, "killed", *OTHERS)
+
+
+def measure(parts: Sequence[str] = ALL) -> dict[str, float]:
+    """Every part, one after another; ``python -m bench.graph PART…`` for some."""
+    return anyio.run(_all, parts)
+
+
+if __name__ == "__main__":
+    for figure, value in measure(sys.argv[1:] or ALL).items():
+        print(f"{figure:48} {value:12,.4g}", flush=True)
