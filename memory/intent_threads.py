@@ -156,8 +156,9 @@ class ThreadsMemory(Remembered):
         asked = (query.app, query.title) if query.text is None else (None, query.text)
         row, norm = self._window(*asked)
         at_hand = self._like([(t, t.visits[n - 1]) for t, n in seen], row, norm)
-        items = [self._item(t, n, query.now_ns, at_hand is t) for t, n in seen]
-        return self._answer(sorted(items, key=lambda item: -item.score), k, token_budget)
+        # What has just been left is as near as what is at hand, and yet comes after it.
+        order = sorted(seen, key=lambda pair: pair[0] is not at_hand)
+        return self._answer([self._item(t, n, query.now_ns, t is at_hand) for t, n in order], k, token_budget)
 
     def _window(self, app: str | None, title: str | None) -> tuple[Rows, float]:
         rows, norms = vectors(self._embedder, [_document(app, title)])

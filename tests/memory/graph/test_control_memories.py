@@ -139,6 +139,18 @@ async def visits(memory: Any, rows: list[tuple[str, int, int]]) -> None:
         await memory.feedback(event, Label(event.id, "u", n == 0, event.end_ns, "Translation" if n == 0 else None))
 
 
+async def test_the_thread_at_hand_comes_before_the_one_that_was_left_this_very_moment() -> None:
+    memory: Any = make_memory("threads")
+    for n, (app, title) in enumerate([("code", "parser main"), ("mail", "letter to Bob")]):
+        await memory.observe(Event(f"s/{n}", "ada", n * 60 * SECOND, (n + 1) * 60 * SECOND, app, title))
+    for now_ns in (120 * SECOND, 121 * SECOND):
+        items = await memory.recall(Query("ada", "code", "parser main", None, now_ns), 5, None)
+        assert [item.text.partition(":")[0] for item in items] == [
+            "At hand",
+            f"Suspended for {now_ns // SECOND - 120} s",
+        ]
+
+
 async def test_threads_are_created_updated_resumed_passed_over_and_given_up() -> None:
     memory: Any = make_memory("threads:drop_s=600")
     rows = [("parser main", 0, 60), ("parser main", 60, 90), ("holiday photos", 90, 150), ("glance", 150, 151),
