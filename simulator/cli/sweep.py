@@ -91,6 +91,7 @@ def memories(
     latency: Annotated[str | None, Parameter(help="As for `proact run`.")] = None,
     embedder: Annotated[str | None, Parameter(help="For all memories that embed, as for `proact run`.")] = None,
     seed: Annotated[int | None, Parameter(help="Of all draws.")] = None,
+    again: Annotated[bool, switch("Play all of it anew.")] = False,
     model: ModelOptions | None = None,
     json: AsJson = False,
 ) -> int:
@@ -98,10 +99,11 @@ def memories(
 
     It is played beside none, class-prior, recency, shuffled-user, rag, graph and oracle over the same sessions, and
     paired with each; the verdict is helps, no evidence or harms. The same command again plays only what is missing.
+    Where the code of the memory has changed since, that is the memory's own units; the others stay.
     """
     from simulator.cli.sweep_memories import Asked, sweep_memories  # what plays is imported when something is played
 
     if generated < 0:
         raise UsageError(f"--generated {generated}: a number of users, from 0")
-    asked = Asked(memory, agent, out, generated, days, recipe, protocol, clock, latency, embedder, seed)
+    asked = Asked(memory, agent, out, generated, days, recipe, protocol, clock, latency, embedder, seed, again)
     return sweep_memories(scenarios, _BUNDLED, asked, model or ModelOptions(), as_json=json)

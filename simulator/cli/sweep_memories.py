@@ -43,6 +43,7 @@ class Asked:
     latency: str | None
     embedder: str | None
     seed: int | None
+    again: bool = False
 
 
 def sweep_memories(scenarios: Sequence[Path] | None, bundled: Sequence[str], asked: Asked, model: ModelOptions, *,
@@ -50,16 +51,16 @@ def sweep_memories(scenarios: Sequence[Path] | None, bundled: Sequence[str], ask
     """Play, judge, write ``verdict.md`` and ``verdict.json``; the exit code."""
     voice = Voice(as_json=as_json)
     maker = memory_maker(asked.memory)
-    given = {name: str(getattr(asked, name)) for name in Asked.__slots__ if name != "out"}
+    given = {name: str(getattr(asked, name)) for name in Asked.__slots__ if name not in ("out", "again")}
     named = [str(path) for path in scenarios or ()]
-    code = digest({"given": given, "code": maker.code, "scenarios": named, "model": str(model)})[:10]
+    code = digest({"given": given, "scenarios": named, "model": str(model)})[:10]  # a changed memory finds the controls
     out = asked.out or Path("runs") / f"sweep-{slug(maker.name)}-{code}"
     sets = [*_given(scenarios, bundled, asked), *_generated(asked, out, voice)]
 
     async def work() -> Verdict:
         return await weigh(
             asked.memory, sets, out, agent=asked.agent, clock=asked.clock, latency=asked.latency, seed=asked.seed,
-            embedder=asked.embedder, model=model.choice(), tell=lambda said: voice.tell(said, "dim"),
+            embedder=asked.embedder, model=model.choice(), tell=lambda said: voice.tell(said, "dim"), again=asked.again,
         )  # fmt: skip
 
     verdict = anyio.run(work)

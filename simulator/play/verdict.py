@@ -19,9 +19,10 @@ from simulator.core.errors import Exit, ProactError, UsageError, quote
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice, assemble
 from simulator.play.comparing import Row, compare
-from simulator.play.makers import Maker, memory_maker
+from simulator.play.makers import Maker, agent_maker, memory_maker
 from simulator.play.player import Played, play, slug
 from simulator.play.probing import Probed, probe
+from simulator.runs.folder import read_run
 from simulator.session.play import Play
 from simulator.session.scenario import plays
 
@@ -100,7 +101,11 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One memory of the table: what it was, what the agent reached with it, how it reads and writes."""
+    """One memory of the table: what it was, what the agent reached with it, how it reads and writes.
+
+    ``recalls``: how often the agent asked it, and of these how often it recalled nothing (``empty``); None where nobody
+    counted.
+    """
 
     name: str
     memory: str
@@ -109,6 +114,8 @@ class Member:
     folder: Path | None = None
     errors: int = 0
     reason: str | None = None
+    recalls: int | None = None
+    empty: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +168,14 @@ class Unjudged(ProactError):
 async def weigh(memory: str, sets: Sequence[DataSet], out: Path, *, agent: str = "prior", clock: str = "measured",
                 latency: str | None = None, seed: int | None = None, embedder: str | None = None,
                 model: ModelChoice | None = None, controls: Sequence[str] = CONTROLS,
-                tell: Tell = lambda said: None) -> Verdict:  # fmt: skip
+                tell: Tell = lambda said: None, again: bool = False) -> Verdict:  # fmt: skip
     """Play, probe, compare, judge.
 
     Args:
         memory: the spec of the memory in question.
         sets: data sets, each with a name of its own.
-        out: gets a folder for each data set with a run folder for each memory; what is there is not played again.
+        out: gets a folder for each data set with a run folder for each memory; what is there is not played again,
+            unless the code of the memory or the agent has changed since.
         agent: the agent that reads the memories.
         clock: see ``Choice``.
         latency: likewise.
@@ -176,6 +184,7 @@ async def weigh(memory: str, sets: Sequence[DataSet], out: Path, *, agent: str =
         embedder: for those memories that embed.
         controls: whom it is held against.
         tell: is told what goes on.
+        again: play all of it anew.
 
     Raises:
         UsageError: an unknown word, or nothing to play.
@@ -198,19 +207,23 @@ async def weigh(memory: str, sets: Sequence[DataSet], out: Path, *, agent: str =
             choice = Choice(data.scenarios, memory=spec, protocol=protocol, **given)  # type: ignore[arg-type]
             if embedder is not None and memory_maker(spec).wants_embedder:
                 choice = replace(choice, embedder=embedder)
-            members.append(await _member(key, choice, out / data.name / key, found, tell))
+            members.append(await _member(key, choice, out / data.name / key, found, tell, again=again))
             if members[0].reason is not None:
                 raise Unjudged(f"memory {quote(memory)} in data set {data.name}: {members[0].reason}")
         parts.append(_part(data, protocol, members))
     return judge(mine.text, agent, parts)
 
 
-async def _member(name: str, choice: Choice, folder: Path, found: Mapping[str, Play], tell: Tell) -> Member:
+async def _member(name: str, choice: Choice, folder: Path, found: Mapping[str, Play], tell: Tell, *,
+                  again: bool) -> Member:  # fmt: skip
     """Play one memory and probe it; a control that cannot be played says why, and the others go on."""
     maker: Maker = memory_maker(choice.memory)
-    tell(f"{folder.parent.name}: {name}")
+    changed = _changed_code(folder, choice)
+    tell(f"{folder.parent.name}: {name}" + (f": the code of the {changed} has changed, played anew" if changed else ""))
+    if again or changed:
+        _kept_probe(folder).unlink(missing_ok=True)
     try:
-        played = await play(choice, out=folder)
+        played = await play(choice, out=folder, again=again or changed is not None)
     except UsageError as error:
         if name not in CONTROLS:
             raise
@@ -222,12 +235,27 @@ async def _member(name: str, choice: Choice, folder: Path, found: Mapping[str, P
         return Member(name, maker.text, reason=f"{len(failed)} units could not be played: {failed[0].error}")
     scores = {metric: played.scores["scores"].get(metric) for metric in METRICS[choice.protocol or ""]}
     asked = await _probed(choice, folder, found, anew=bool(played.results))
-    return Member(name, maker.text, scores, asked, folder, _errors(played))
+    counts = played.scores["counts"]
+    return Member(name, maker.text, scores, asked, folder, _errors(played), recalls=counts.get("recalls"),
+                  empty=counts.get("empty_return"))  # fmt: skip
+
+
+def _changed_code(folder: Path, choice: Choice) -> str | None:
+    """Whose code has changed since the run there was played: ``memory`` or ``agent``; None where neither has."""
+    if not (folder / "run.json").exists():
+        return None
+    now = {"memory": memory_maker(choice.memory).code, "agent": agent_maker(choice.agent).code}
+    headers = read_run(folder)["resolved"].values()
+    return next((whose for whose, code in now.items() if any(h.get(f"{whose}_code") != code for h in headers)), None)
+
+
+def _kept_probe(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.probed.json")
 
 
 async def _probed(choice: Choice, folder: Path, found: Mapping[str, Play], *, anew: bool) -> Mapping[str, Any]:
     """What asking at each need brought; kept beside the run, and asked again when that was played again."""
-    kept = folder.with_name(f"{folder.name}.probed.json")
+    kept = _kept_probe(folder)
     if not anew and kept.exists():
         told: Mapping[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
         return told
@@ -295,13 +323,28 @@ def judge(memory: str, agent: str, parts: Sequence[Part]) -> Verdict:
     worse = [part.data.name for part, few in zip(parts, blind, strict=True) for a in few
              if a.control == "none" and a.below]  # fmt: skip
     better = [part.data.name for part, few in zip(parts, blind, strict=True) if _beats_all(few)]
+    silent = _silences(parts)
     if worse:
         why = f"worse than without it in {', '.join(worse)}"
-        return Verdict(memory, agent, "harms", why + _looks(parts, blind, worse), tuple(parts), tuple(worse))
+        return Verdict(memory, agent, "harms", why + _looks(parts, blind, worse) + silent, tuple(parts), tuple(worse))
     if better:
         why = f"better than no memory, and than what knows nothing of the moment, in {', '.join(better)}"
-        return Verdict(memory, agent, "helps", why + _looks(parts, blind), tuple(parts), tuple(better))
-    return Verdict(memory, agent, "no evidence", _why_not(parts, blind) + _looks(parts, blind), tuple(parts))
+        return Verdict(memory, agent, "helps", why + _looks(parts, blind) + silent, tuple(parts), tuple(better))
+    return Verdict(memory, agent, "no evidence", _why_not(parts, blind) + _looks(parts, blind) + silent, tuple(parts))
+
+
+def _silences(parts: Sequence[Part]) -> str:
+    """Where the memory was not asked, or mostly had nothing to say: figures say little of it then."""
+    said = []
+    for part in parts:
+        mine = part.members[0] if part.members else None
+        if mine is None or mine.recalls is None or mine.empty is None:
+            continue
+        if not mine.recalls:
+            said.append(f"; in {part.data.name} the agent never asked it")
+        elif 2 * mine.empty > mine.recalls:
+            said.append(f"; in {part.data.name} it recalled nothing in {mine.empty} of {mine.recalls} recalls")
+    return "".join(said)
 
 
 def _looks(parts: Sequence[Part], blind: Sequence[Sequence[Against]], said: Sequence[str] = ()) -> str:

@@ -243,30 +243,6 @@ def test_the_command_writes_the_page_and_a_second_call_plays_nothing(
     assert json.loads((tmp_path / "out" / "verdict.json").read_text())["word"] == "no evidence"
 
 
-def test_a_changed_memory_is_played_anew_and_the_others_stay(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    mine, out = tmp_path / "mine.py", tmp_path / "out"
-    given = {"memory": f"{mine}:Mine", "out": out, "clock": "modelled", "latency": "profile:instant"}
-    desk = [ROOT / "docs" / "examples" / "desk.yaml"]
-    told, written = [], []
-    for text, again in (("from memory.rag import RagMemory as Mine\n", False),
-                        ("from memory.window import WindowMemory\n\n\nclass Mine(WindowMemory): ...\n", False),
-                        ("from memory.window import WindowMemory\n\n\nclass Mine(WindowMemory): ...\n", True)):  # fmt: skip
-        mine.write_text(text)
-        assert command(desk, again=again, **given) == 0  # type: ignore[arg-type]
-        told.append("the code of the memory has changed, played anew" in capsys.readouterr().err)
-        written.append([(out / "named" / who / "run.json").stat().st_mtime_ns for who in ("Mine", "rag")])
-    assert told == [False, True, False]
-    first, changed, again_all = written
-    assert [changed[0] > first[0], changed[1] > first[1]] == [True, False]
-    assert all(now > before for now, before in zip(again_all, changed, strict=True))
-    header = json.loads((out / "named" / "Mine" / "units" / "desk" / "decisions.jsonl").read_text().splitlines()[0])
-    assert header["memory_code"] is not None
-    probed = json.loads((out / "named" / "Mine.probed.json").read_text())
-    assert probed == json.loads((out / "verdict.json").read_text())["parts"][0]["members"][0]["probed"]
-
-
 def test_the_page_says_which_of_the_sessions_that_come_with_proact_it_is_about() -> None:
     (data,) = _given(None, _BUNDLED, Asked("rag", "prior", None, 0, 14, None, None, "measured", None, None, None))
     assert [len(data.scenarios), len(plays([ROOT / "scenarios"]))] == [8, 13]
