@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.past import Remembered
-from memory.wording import count_recall, render_lines
+from memory.wording import render_lines
 from simulator.core.errors import UsageError, quote
 from simulator.core.protocols import Memory
 from simulator.core.registry import model_wanted
@@ -160,9 +160,11 @@ class Combined:
         for name, memory in self._parts.items():
             whole = token_budget is not None and isinstance(memory, Remembered)
             items = await (memory.recall(query, _WIDER * k, None) if whole else memory.recall(query, k, token_budget))
+            self._n[f"{name}.recalls"] += 1
+            self._n[f"{name}.empty_return"] += k > 0 and not items
             found.append([replace(item, memory=name) for item in items])
         kept, left_out = share_out(found, k, token_budget)
-        count_recall(self._n, k, len(kept), left_out)
+        self._n["over_budget"] += left_out
         return sorted(kept, key=lambda item: -item.score)
 
     def render(self, items: Sequence[MemoryItem]) -> str:
@@ -200,7 +202,9 @@ class Combined:
         return max((n for n in gone if isinstance(n, int)), default=0)
 
     def stats(self) -> dict[str, Any]:
-        """Recalls of the whole, and each memory's counts with its name before them."""
+        """What a budget left out of the whole, and each memory's counts, its name before them, with how often it was
+        asked and had nothing: that one part is always empty would not be seen otherwise.
+        """
         told: dict[str, Any] = dict(sorted(self._n.items()))
         for name, memory in self._parts.items():
             own = trait(memory, "stats")

@@ -18,7 +18,7 @@ from typing import Any
 
 from memory.entry import Entry
 from memory.journal import Journal
-from memory.wording import count_recall, render_lines, within_budget
+from memory.wording import render_lines, within_budget
 from simulator.core.errors import InputError
 from simulator.core.files import json_lines
 from simulator.core.types import Event, Label, MemoryItem, Query
@@ -153,7 +153,7 @@ class Remembered:
         return n_gone + len(waiting)
 
     def stats(self) -> Mapping[str, int]:
-        """Counts: events, labels, recalls, and how recalls fell short."""
+        """Counts: events, labels, and items that a budget left out; recalls are counted where they are asked for."""
         events = sum(len(e) for e in self._past.values())
         labels = sum(e.label is not None for entries in self._past.values() for e in entries.values())
         stored = {"stored_events": sum(self._stored.values())} if self._journal is not None else {}
@@ -259,7 +259,7 @@ class Remembered:
         return replace(query, now_ns=self._until_ns)
 
     def _answer(self, items: Sequence[MemoryItem], k: int, token_budget: int | None) -> list[MemoryItem]:
-        """Cut to k and to the budget, and count how the answer fell short."""
+        """Cut to k and to the budget, and count what that left out."""
         kept, left_out = within_budget(items, k, token_budget)
-        count_recall(self._n, k, len(kept), left_out)
+        self._n["over_budget"] += left_out
         return kept

@@ -13,7 +13,7 @@ from simulator.core.traits import MEMORYS
 from simulator.core.types import Event, Label, MemoryItem, Query
 from simulator.timing.meter import SilentMeter, charging
 
-__all__ = ["NOTHING", "CausalityError", "KnownLabels", "LabelBook", "NoMemoryView", "View"]
+__all__ = ["NOTHING", "RECALLS", "CausalityError", "KnownLabels", "LabelBook", "NoMemoryView", "Recalls", "View"]
 
 Known = tuple[Event, Label]
 
@@ -96,6 +96,37 @@ class KnownLabels(Sequence[Known]):
             yield self._list[i]
 
 
+RECALLS = ("recalls", "empty_return", "short_return")
+
+
+class Recalls:
+    """How often a memory was asked for items, and how its answers fell short, whosever memory it is.
+
+    Attributes:
+        n: recalls that brought an answer.
+        empty: of these, those that brought nothing; ``short``: those that brought something, and fewer items than were
+            asked for.
+    """
+
+    __slots__ = ("empty", "n", "short")
+
+    def __init__(self) -> None:
+        self.n = self.empty = self.short = 0
+
+    def add(self, k: int, n_items: int) -> None:
+        """Count an answer to a question for k items."""
+        self.n += 1
+        if n_items < k:
+            if n_items:
+                self.short += 1
+            else:
+                self.empty += 1
+
+    def told(self) -> dict[str, int]:
+        """The counts by the names that records and results have for them (``RECALLS``)."""
+        return dict(zip(RECALLS, (self.n, self.empty, self.short), strict=True))
+
+
 class View:
     """One user's memory as of ``now_ns``, for one decision; implements ``simulator.core.protocols.MemoryView``.
 
@@ -108,6 +139,7 @@ class View:
         title: see ``app``.
         category: see ``app``.
         meter: of the decision; recall time goes to its stage ``retrieve``.
+        counts: of all decisions; recalls are counted there.
 
     Attributes:
         labels: events whose label had become known by now, in the order in which they did.
@@ -116,12 +148,12 @@ class View:
         recalls: how often the memory was asked.
     """
 
-    __slots__ = ("_app", "_category", "_memory", "_meter", "_title", "hits", "items", "labels", "now_ns", "recalls",
-                 "user")  # fmt: skip
+    __slots__ = ("_app", "_category", "_counts", "_memory", "_meter", "_title", "hits", "items", "labels", "now_ns",
+                 "recalls", "user")  # fmt: skip
 
     def __init__(self, memory: Memory, book: LabelBook, user: str, now_ns: int, app: str | None, title: str | None,
-                 category: str | None, meter: Meter) -> None:  # fmt: skip
-        self._memory, self._meter = memory, meter
+                 category: str | None, meter: Meter, counts: Recalls | None = None) -> None:  # fmt: skip
+        self._memory, self._meter, self._counts = memory, meter, counts
         self._app, self._title, self._category = app, title, category
         self.user, self.now_ns = user, now_ns
         self.labels: Sequence[Known] = book.upto(user, now_ns)
@@ -160,6 +192,8 @@ class View:
                 self._meter.note("memory_from_the_future")
             raise CausalityError(self._memory, late)
         self.recalls += 1
+        if self._counts is not None:
+            self._counts.add(k, len(items))
         self.hits += len(items)
         self.items = (*self.items, *items)
         count = getattr(self._meter, "hits", None)  # the engine's meter keeps it for the record; others need not

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from simulator.core.types import Event, Label, MemoryItem
 
 __all__ = [
-    "count_recall",
     "estimate_tokens",
     "event_words",
     "label_words",
@@ -88,13 +86,3 @@ def within_budget(items: Iterable[MemoryItem], k: int, token_budget: int | None)
         kept.append(item)
         spent += item.tokens
     return kept, left_out
-
-
-def count_recall(counts: Counter[str], k: int, n_kept: int, left_out: int) -> None:
-    """Count a recall, and how it fell short of the k items that were asked for."""
-    counts["recalls"] += 1
-    counts["over_budget"] += left_out
-    if k > 0 and not n_kept:
-        counts["empty_return"] += 1
-    elif n_kept < k:
-        counts["short_return"] += 1

@@ -306,6 +306,14 @@ def _of_intervals(runs: Mapping[str, Scores], narrow: str) -> list[str]:
     return said
 
 
+def _empty(scores: Scores) -> str | None:
+    """A memory that mostly had nothing says little of itself by its scores."""
+    n, empty = scores["counts"].get("recalls", 0), scores["counts"].get("empty_return", 0)
+    if 2 * empty <= n:
+        return None
+    return f"the memory recalled nothing in {empty} of {n} recalls (there may have been nothing yet to recall)"
+
+
 def remarks(runs: Mapping[str, Scores], narrow: str = "shown dim") -> list[str]:
     """What a reader must know of the figures: where latencies come from, what is dim, why some are missing.
 
@@ -333,6 +341,8 @@ def remarks(runs: Mapping[str, Scores], narrow: str = "shown dim") -> list[str]:
             said.append(
                 f"{name}: the model gave no text that can be used for {counted(n, 'persona')}: they are extractive"
             )
+        if (empty := _empty(scores)) is not None:
+            said.append(f"{name}: {empty}")
     missing: dict[str, None] = {}
     for scores in runs.values():
         if not _played(scores):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.embedders.base import DEFAULT, embedder_choice
+from memory.view import RECALLS
 from scorers.base import Context, Unit, score_run
 from scorers.feedback import FILE as FEEDBACK
 from scorers.feedback import read as read_feedback
@@ -129,12 +130,19 @@ def score_folder(run: str | Path, gate: str | None = None, names: Sequence[str] 
         errors.update((r["error"]["kind"], r["error"]["text"]) for r in records if "error" in r)
     scores["notes"] = dict(sorted(notes.items()))
     scores |= _told_errors(errors)
+    scores["counts"] |= _recalls(units)
     scores["counts"]["missing"] = len(opened.missing)
     scores["lost"] = list(opened.lost)
     scores["made_of"] = made_of(run, (unit.key for unit in units))
     if save and not opened.lost:
         keep(run, scores)
     return scores
+
+
+def _recalls(units: Sequence[Unit]) -> dict[str, int]:
+    """How often memories were asked and had nothing, or less than was asked for; nothing where no log tells."""
+    told = [unit.log.end for unit in units if unit.log.end is not None and "recalls" in unit.log.end]
+    return {name: sum(int(end.get(name, 0)) for end in told) for name in RECALLS} if told else {}
 
 
 def _told_errors(errors: Counter[tuple[str, str]]) -> dict[str, Any]:

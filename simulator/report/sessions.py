@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from memory.view import RECALLS
 from scorers.feedback import SAID
 from simulator.cli.show import ALWAYS, CLASSES, IF_ANY, happened
 from simulator.report.facts import QUALITY, RunFacts
@@ -65,7 +66,7 @@ def counts(facts: Sequence[RunFacts]) -> Html:
     """What happened, how often; a dash where it is not known."""
     rows: list[tuple[object, ...]] = []
     told = [happened(f.scores) for f in facts]
-    for name in (*ALWAYS, *IF_ANY):
+    for name in (*ALWAYS, *IF_ANY, *RECALLS):
         found = [of_run.get(name) for of_run in told]
         if name in ALWAYS or any(found):
             rows.append((name, *found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -123,6 +123,11 @@ class Books:
             }
         )
 
-    def end(self) -> dict[str, Any]:
-        """What the log's end line says."""
-        return {**asdict(self.tally), "notes": dict(sorted(self.notes.items())), "changes_ns": self.changes_ns}
+    def end(self, recalls: Mapping[str, int]) -> dict[str, Any]:
+        """What the log's end line says; ``recalls``: counts of them, empty where there was no memory to be asked."""
+        return {
+            **asdict(self.tally),
+            **recalls,
+            "notes": dict(sorted(self.notes.items())),
+            "changes_ns": self.changes_ns,
+        }

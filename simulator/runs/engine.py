@@ -63,6 +63,7 @@ class Engine:
 
     Attributes:
         cut: why it ended before the stream did, where a journal reaches no further; None otherwise.
+        recalls: how often decisions asked the memory; None where there is none.
     """
 
     def __init__(self, source: SnapshotSource, truth: Truth, seam: Seam, memory: Memory | None, book: LabelBook,
@@ -76,6 +77,7 @@ class Engine:
         remembers = memory is not None and settings.memory_mode != "frozen"
         self._world = World(source, self._pump, truth, recent, kernel, self.books, remembers=remembers)
         sight = Sight(source.user, profile, recent, memory, book)
+        self.recalls = sight.recalls
         self._calls = Calls(kernel, seam, sight, settings, pace, self.books, _end_ns(source))
         self._turns = Turns(kernel, recent, self._calls, settings, self.books)
         self.cut: str | None = None

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from memory.view import RECALLS
 from simulator.core.errors import InputError, JournalMiss, UsageError
 from simulator.core.types import SECOND
 from simulator.runs import runlog
@@ -89,6 +90,10 @@ class Journal:
     Args:
         path: its ``decisions.jsonl``.
         log: the log, where it has been read already.
+
+    Attributes:
+        recalls: how often its decisions asked a memory, as its end says; empty under another policy, when other
+            decisions are made.
     """
 
     def __init__(self, path: Path, log: RunLog | None = None) -> None:
@@ -101,11 +106,15 @@ class Journal:
         self._finish = next((r for r in self.log.full.values() if r.get("what") == "finish"), None)
         self._moments = {int(t): i for i, t in enumerate(self.log.released_ns)}
         self._is_cut = not self.log.complete
+        self.recalls: Mapping[str, int] = {}
 
     def check(self, header: Mapping[str, Any]) -> None:
         """See ``refuse_other``."""
         refuse_other(self.path, self.log.header, header)
-        self._is_cut = self._is_cut and header.get("policy") == self.log.header.get("policy")
+        own = header.get("policy") == self.log.header.get("policy")
+        self._is_cut = self._is_cut and own
+        end = self.log.end or {}
+        self.recalls = {name: end[name] for name in RECALLS if name in end} if own else {}
 
     def _missing(self, what: str) -> JournalMiss | JournalEnds:
         if self._is_cut:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from memory.view import RECALLS
 from simulator.core.errors import InputError
 from simulator.runs.records import RunLog
 
@@ -23,7 +24,7 @@ _ORDER = ("captured_ns", "released_ns", "started_ns", "actionable_ns")
 _COUNTS = ("seq", "snapshot", "captured_ns", "dropped_before")
 """No column of these is negative; by the order of stamps no other stamp is then."""
 _WRITE = ("available_ns", "started_ns", "done_ns")
-_END = ("released", "never_seen")
+_END = ("released", "never_seen", *RECALLS)
 
 
 def ensure_possible(path: Path, log: RunLog) -> None:

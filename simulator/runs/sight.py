@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from memory.view import NOTHING, LabelBook, View
+from memory.view import NOTHING, LabelBook, Recalls, View
 from simulator.core.protocols import Memory
 from simulator.core.types import Observation, Snapshot
 from simulator.runs.history import HistoryView, Recent
@@ -24,12 +24,16 @@ class Sight:
         recent: the history view's keeper.
         memory: as the views read it; None when it is inert.
         book: labels known so far.
+
+    Attributes:
+        recalls: of all decisions; None where there is no memory to be asked.
     """
 
     def __init__(self, user: str, profile: Mapping[str, str], recent: Recent, memory: Memory | None, book: LabelBook
                  ) -> None:  # fmt: skip
         self._user, self._profile, self._memory = user, profile, memory
         self.recent, self.book = recent, book
+        self.recalls = None if memory is None else Recalls()
 
     def look(self, snapshot: Snapshot, started_ns: int) -> Look:
         """To be taken at hand-over, and to show the past as it is now."""
@@ -40,5 +44,5 @@ class Sight:
         if self._memory is None:
             return Observation(snapshot, started, self._user, history, self._profile, NOTHING, meter)
         where = (snapshot.app, snapshot.title, snapshot.category)
-        memory = View(self._memory, self.book, self._user, started, *where, meter)
+        memory = View(self._memory, self.book, self._user, started, *where, meter, self.recalls)
         return Observation(snapshot, started, self._user, history, self._profile, memory, meter)

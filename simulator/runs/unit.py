@@ -203,7 +203,8 @@ async def _play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: 
         raise
     finally:
         with anyio.CancelScope(shield=True):
-            stats = await ready.seam.stats()
+            recalls = _recalls(engine, ready)
+            stats = {**await ready.seam.stats(), **recalls}
             _note_counts(engine, ready.memory, stats)
             if not await _close(ready.seam, folder):
                 engine.books.note("close_failed")
@@ -214,7 +215,7 @@ async def _play_unit(plan: UnitPlan, folder: Path, interrupt: Interrupt, watch: 
     if engine.cut is not None:
         log.close()  # without an end line, as that of the journal's own run: scored as far as it goes
         return UnitResult(plan.key, counts, cut=engine.cut)
-    log.close(engine.books.end())
+    log.close(engine.books.end(recalls))
     audit = judge(
         wall_ns=real_ns() - begun,
         agent_ns=ready.seam.agent_ns,
@@ -241,6 +242,7 @@ class _Ready:
     profile: Mapping[str, str]
     cold_start_ns: int | None
     failed: str | None
+    journal: Journal | None
 
 
 async def _make_ready(plan: UnitPlan, folder: Path, interrupt: Interrupt) -> _Ready:
@@ -262,7 +264,14 @@ async def _make_ready(plan: UnitPlan, folder: Path, interrupt: Interrupt) -> _Re
         work = partial(prepare, agent, memory, plan.history, setup, recent, book, doing)
         cold, error = await seam.prepare(work, lambda: interrupt.asked, doing)
         failed = None if error is None else f"not played, {doing.what} failed before time 0: {error[1]}"
-    return _Ready(seam, memory, recent, book, profile, cold, failed)
+    return _Ready(seam, memory, recent, book, profile, cold, failed, journal)
+
+
+def _recalls(engine: Engine, ready: _Ready) -> Mapping[str, int]:
+    """How often decisions asked the memory; a replay asks none, and tells what its journal does."""
+    if ready.journal is not None:
+        return ready.journal.recalls
+    return {} if engine.recalls is None else engine.recalls.told()
 
 
 def _note_counts(engine: Engine, memory: Memory | None, stats: Mapping[str, Any]) -> None:

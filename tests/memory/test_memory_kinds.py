@@ -130,14 +130,6 @@ async def test_rag_embeds_a_document_anew_when_its_label_becomes_known() -> None
     assert (then.help, then.latest_source_ns, then.score) == (None, 10, 1.0)  # as it was known before
 
 
-async def test_short_and_empty_answers_are_counted() -> None:
-    memory: Any = await remembering("rag", PAST)
-    await ask(memory, "code", "parser", k=50)
-    await ask(memory, "预算", "", k=5)
-    await ask(memory, "code", "parser", k=1)
-    assert (memory.stats()["short_return"], memory.stats()["empty_return"], memory.stats()["recalls"]) == (1, 1, 3)
-
-
 async def test_the_window_holds_the_last_minutes_only() -> None:
     memory = make_memory("window:span_s=60")
     for n in range(100):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memory.base import CausalityError, LabelBook, View, as_memory, make_memory
+from memory.view import Recalls
 from simulator.core.errors import UsageError
 from simulator.core.protocols import MemoryView
 from simulator.core.types import Event, Label, MemoryItem, Offer, Query
@@ -212,3 +213,40 @@ def test_a_plain_class_is_closed_in_its_own_thread() -> None:
             asyncio.run(memory.observe(Event("s/1", "u", 0, 1)))
         memory.close()  # type: ignore[attr-defined]
         assert plain.closed == (plain.at if used else "MainThread")
+
+
+class Some:
+    """A memory of somebody else's: as many items as it has, and no word of how often it had none."""
+
+    def __init__(self, n_items: int) -> None:
+        self.items = [MemoryItem(f"note {n}", 1.0) for n in range(n_items)]
+
+    def observe(self, event: Event) -> None: ...
+
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        return self.items[:k]
+
+
+async def test_short_and_empty_answers_are_counted_whosever_memory_it_is() -> None:
+    counts = Recalls()
+    for n_items, k in ((0, 5), (3, 5), (5, 5), (9, 5), (0, 0)):
+        view = View(as_memory(Some(n_items)), LabelBook(), "u", 15, None, None, None, Counting(), counts)
+        await view.recall(k)
+    assert counts.told() == {"recalls": 5, "empty_return": 1, "short_return": 1}
+
+
+async def test_a_recall_that_brought_no_answer_is_none() -> None:
+    class Broken(Some):
+        def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+            raise KeyError("gone")
+
+    class Ahead(Some):
+        def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+            return [MemoryItem("of tomorrow", 1.0, latest_source_ns=99)]
+
+    for kind, error in ((Broken, KeyError), (Ahead, CausalityError)):
+        counts = Recalls()
+        view = View(as_memory(kind(0)), LabelBook(), "u", 15, None, None, None, Counting(), counts)
+        with pytest.raises(error):
+            await view.recall()
+        assert counts.n == 0

@@ -1,5 +1,6 @@
 """Several memories as one: names, writes, one budget, each under its own heading, one voice each."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,16 @@ async def test_every_part_is_written_to_and_asked_and_items_name_their_memory() 
     assert {i.memory for i in items} == {"rag", "graph", "recency"}
     assert [i.score for i in items] == sorted((i.score for i in items), reverse=True)
     stats = memory.stats()
-    assert (stats["rag.events"], stats["graph.labels"], stats["recency.recalls"], stats["recalls"]) == (12, 12, 1, 1)
+    assert (stats["rag.events"], stats["graph.labels"]) == (12, 12)
+
+
+async def test_that_one_part_is_always_empty_is_counted() -> None:
+    memory = await filled("rag+window:span_s=1")
+    for k in (9, 9, 0):
+        await memory.recall(replace(ASKED, now_ns=ASKED.now_ns + 10**12), k, None)
+    told = memory.stats()
+    counts = [told[f"{part}.{n}"] for part in ("rag", "window:span_s=1") for n in ("recalls", "empty_return")]
+    assert counts == [3, 0, 3, 2]
 
 
 async def test_each_speaks_under_its_own_heading_in_the_order_in_which_they_were_named() -> None:
