@@ -1,6 +1,6 @@
 """From a user's labelled moments to personas: texts, vectors, clusters, a choice of windows, words. A pure function.
 
-Moments with and without help are clustered apart. Equal texts are one point with a weight. Up to ``max_texts``
+Moments of two kinds are clustered apart (``KINDS``). Equal texts are one point with a weight. Up to ``max_texts``
 different ones of a kind are clustered exactly; more are first put into ``groups`` groups by k-means, and what is
 averaged between those groups is still every pair of their texts.
 """
@@ -8,15 +8,15 @@ averaged between those groups is still every pair of their texts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from memory.clusters import UNIT, coarse, cut, distances, means, merge_small, merges, products, whole
 from memory.embed import Floats, Rows, vectors
 from memory.entry import Entry
-from memory.persona_text import extractive, told
+from memory.persona_text import KINDS, Among, extractive, told
 from memory.persona_writer import Material
 from memory.sampling import allot, pick
 from memory.wording import estimate_tokens, event_words
@@ -41,6 +41,8 @@ class Rules:
     max_tokens: int = 1_500
     max_texts: int = 10_000
     groups: int = 1_000
+    kinds: str = "help"
+    match: str = "key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Persona:
 
     Attributes:
         item: what is recalled; its sources are the events whose windows it names.
-        key: the text it is searched by: those windows and the most frequent need.
+        key: the text it is searched by: those windows and the most frequent need, or with ``match=text`` its own.
         material: what a model may write its words from.
         event_ids: of all moments behind it, those of its cluster, in the order in which they became known.
     """
@@ -67,7 +69,7 @@ class Build:
     Attributes:
         latest_ns: when the newest of what is behind them became known.
         n_moments: how many moments are.
-        personas: those with help first, the heaviest first.
+        personas: those with help (or an assistant) first, the heaviest first.
         rows: of their keys, with ``norms``.
         counts: how they came about: pre-clustered, which bound was met, clusters dropped.
         written: whether a model has had its turn.
@@ -84,10 +86,24 @@ class Build:
 
 @dataclass(slots=True)
 class _Text:
-    """One text of one kind, and the moments that read so."""
+    """One text of one kind, and the moments that read so.
 
-    helped: bool
+    Attributes:
+        first: whether it is of the first of the two kinds.
+        moments: in the order in which they became known.
+        told: how many of them count in shares of help, none with an assistant; ``needed`` how many of these needed it.
+    """
+
+    first: bool
     moments: list[Entry] = field(default_factory=list)
+    told: int = 0
+    needed: int = 0
+
+    def add(self, moment: Entry) -> None:
+        self.moments.append(moment)
+        if not moment.event.assistance:
+            self.told += 1
+            self.needed += moment.label is not None and moment.label.help
 
 
 @dataclass(slots=True)
@@ -104,7 +120,7 @@ class _Corpus:
 class _Cluster:
     """Texts of one kind that belong together, and the mean of their unit vectors."""
 
-    helped: bool
+    first: bool
     members: list[int]
     weight: int
     centre: Floats
@@ -120,27 +136,41 @@ def build(moments: Sequence[Entry], embedder: Embedder, rules: Rules) -> Build:
     """The personas of a user.
 
     Args:
-        moments: labelled, at least one, in the order in which they became known.
+        moments: labelled or (``kinds=assistance``) with an assistant, at least one, in the order in which they became
+            known.
         embedder: of titles and of the finished personas.
         rules: how.
     """
     texts: dict[tuple[bool, str], _Text] = {}
-    for moment in moments:
-        helped = moment.label is not None and moment.label.help
-        texts.setdefault((helped, words_of(moment)), _Text(helped)).moments.append(moment)
+    for moment, first in _sorted_out(moments, rules.kinds):
+        texts.setdefault((first, words_of(moment)), _Text(first)).add(moment)
     rows, norms = whole(*vectors(embedder, [words for _, words in texts]))
     corpus = _Corpus(list(texts.values()), rows, norms, [len(t.moments) for t in texts.values()])
     counts: Counter[str] = Counter()
-    clusters = [c for helped in (True, False) for c in _clusters(corpus, helped, rules, counts)]
+    clusters = [c for first in (True, False) for c in _clusters(corpus, first, rules, counts)]
     latest_ns = max(m.known_ns for m in moments)
     made = _personas(corpus, clusters, latest_ns, rules)
     keys, key_norms = vectors(embedder, [one.key for one in made])
     return Build(latest_ns, len(moments), made, keys, key_norms, counts)
 
 
-def _clusters(corpus: _Corpus, helped: bool, rules: Rules, counts: Counter[str]) -> list[_Cluster]:
+def _sorted_out(moments: Sequence[Entry], kinds: str) -> Iterator[tuple[Entry, bool]]:
+    """Each moment, and whether it is of the first kind. One with an assistant is told with what was asked there, which
+    is the label of the moment in which the need arose: known from the instant at which it begins.
+    """
+    asked = {m.label.available_ns: m.label for m in moments if m.label is not None and m.label.help}
+    for moment in moments:
+        if kinds == "help":
+            yield moment, moment.label is not None and moment.label.help
+        elif moment.event.assistance:
+            yield replace(moment, label=asked.get(moment.event.start_ns)), True
+        else:
+            yield moment, False
+
+
+def _clusters(corpus: _Corpus, first: bool, rules: Rules, counts: Counter[str]) -> list[_Cluster]:
     """The clusters of one kind, heaviest first."""
-    kind = [i for i, t in enumerate(corpus.texts) if t.helped == helped]
+    kind = [i for i, t in enumerate(corpus.texts) if t.first == first]
     if not kind:
         return []
     rows, norms, weights = corpus.rows[kind], corpus.norms[kind], [corpus.weights[i] for i in kind]
@@ -168,7 +198,7 @@ def _clusters(corpus: _Corpus, helped: bool, rules: Rules, counts: Counter[str])
         groups = merge_small(groups, means(rows, norms, weights, groups), heavy, rules.cap)
     centres = means(rows, norms, weights, groups)
     clusters = [
-        _Cluster(helped, [kind[i] for i in group], sum(weights[i] for i in group), centre)
+        _Cluster(first, [kind[i] for i in group], sum(weights[i] for i in group), centre)
         for group, centre in zip(groups, centres, strict=True)
     ]
     clusters.sort(key=lambda c: (-c.weight, c.members[0]))
@@ -177,23 +207,24 @@ def _clusters(corpus: _Corpus, helped: bool, rules: Rules, counts: Counter[str])
 
 
 def _personas(corpus: _Corpus, clusters: list[_Cluster], latest_ns: int, rules: Rules) -> list[Persona]:
-    allowed = [0] * len(clusters)
-    for helped in (True, False):
-        kind = [i for i, c in enumerate(clusters) if c.helped == helped]
+    allowed, n_kind = [0] * len(clusters), dict.fromkeys((True, False), 0)
+    for first in (True, False):
+        kind = [i for i, c in enumerate(clusters) if c.first == first]
         shares = allot([len(clusters[i].members) for i in kind], rules.ratio, rules.max_items)
         for i, n in zip(kind, shares, strict=True):
             allowed[i] = n
-    weights = np.array(corpus.weights, dtype=np.float64)
-    needed = weights * np.array([t.helped for t in corpus.texts])
-    n_kind = {helped: int(weights[[t.helped == helped for t in corpus.texts]].sum()) for helped in (True, False)}
+    for text in corpus.texts:
+        n_kind[text.first] += len(text.moments)
+    counted, needed = (np.array([getattr(t, name) for t in corpus.texts]) for name in ("told", "needed"))
     near = _cosines(corpus, clusters)
     made: list[Persona] = []
     for i, cluster in enumerate(clusters):
         like = near[:, i] >= 1.0 - rules.threshold
         like[cluster.members] = True
-        share = float(needed[like].sum() / weights[like].sum())
         shown = _shown(corpus, cluster, near[cluster.members, i], allowed[i], rules)
-        made.append(_persona(corpus, cluster, shown, n_kind, (share, int(weights[like].sum())), latest_ns, rules))
+        of = Among(KINDS[rules.kinds][not cluster.first], n_kind[cluster.first], int(needed[like].sum()),
+                 int(counted[like].sum()))  # fmt: skip
+        made.append(_persona(corpus, cluster, shown, of, latest_ns, rules))
     return made
 
 
@@ -233,15 +264,20 @@ def _shown(corpus: _Corpus, cluster: _Cluster, near: Floats, n: int, rules: Rule
     return [corpus.texts[cluster.members[p]].moments[-1] for p in chosen]
 
 
-def _persona(corpus: _Corpus, cluster: _Cluster, shown: Sequence[Entry], n_kind: dict[bool, int],
-             like: tuple[float, int], latest_ns: int, rules: Rules) -> Persona:  # fmt: skip
+def _persona(corpus: _Corpus, cluster: _Cluster, shown: Sequence[Entry], of: Among, latest_ns: int,
+             rules: Rules) -> Persona:  # fmt: skip
     moments = sorted((m for i in cluster.members for m in corpus.texts[i].moments), key=lambda m: m.known_ns)
     summaries = tuple(dict.fromkeys(m.event.summary for m in shown if m.event.summary))
     windows = tuple(event_words(m.event) for m in shown)
-    said = told(moments, cluster.helped, n_kind[cluster.helped], like, summaries)
+    said = told(moments, of, summaries)
     text, n_named = extractive(said, windows)
     ids = tuple(m.event.id for m in shown[:n_named])
     key = " ".join([*(words_of(m) for m in shown[:n_named]), said.intention or ""])
-    item = MemoryItem(text, 0.0, ids, latest_ns, said.intention, like[0], said.query, estimate_tokens(text))
-    about = (cluster.helped, said.head, said.tail, windows, summaries, said.needs, said.query, said.more)
-    return Persona(item, key, Material(*about, limit=rules.max_tokens), tuple(m.event.id for m in moments))
+    item = MemoryItem(text, 0.0, ids, latest_ns, tokens=estimate_tokens(text))
+    if of.kind.shares:
+        item = replace(item, intention=said.intention, help=of.needed / of.like, query=said.query)
+    else:  # it tells what assistants were asked, and not how often help is needed
+        item = replace(item, neutral=True)
+    about = (of.kind.opening, said.head, said.tail, windows, summaries, said.needs, said.query, said.more)
+    return Persona(item, text if rules.match == "text" else key, Material(*about, limit=rules.max_tokens),
+                   tuple(m.event.id for m in moments))  # fmt: skip

@@ -6,7 +6,7 @@ The same numbers stand around the words of a model (``memory.persona_writer``).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
@@ -14,7 +14,7 @@ from memory.entry import Entry
 from memory.wording import estimate_tokens, one_line, percent
 from simulator.core.types import SECOND
 
-__all__ = ["LEAST", "MOST", "Told", "clipped", "extractive", "filled", "told"]
+__all__ = ["KINDS", "LEAST", "MOST", "Among", "Kind", "Told", "clipped", "extractive", "filled", "told"]
 
 LEAST, MOST = 100, 120
 """Tokens of a persona, as published (ProAgentBench, App. C)."""
@@ -32,6 +32,53 @@ _NOTES = (
     "Where it is not, this tells nothing of it.",
 )
 """Whole sentences for a text with little to count, none longer than the 20 tokens between ``LEAST`` and ``MOST``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of moments, in words.
+
+    Attributes:
+        name: as in "moments with help needed"; ``short`` as in "all moments with help".
+        short: see ``name``.
+        opening: of what a model is told of it.
+        shares: whether its moments count in shares of help.
+    """
+
+    name: str
+    short: str
+    opening: str
+    shares: bool = True
+
+
+KINDS: Mapping[str, tuple[Kind, Kind]] = {
+    "help": (
+        Kind("with help needed", "with help", "Moments in which the user needed help"),
+        Kind("without help needed", "without help", "Moments in which no help was needed"),
+    ),
+    "assistance": (
+        Kind("with an assistant", "with an assistant", "Moments in which the user worked with an assistant", False),
+        Kind("without an assistant", "without an assistant", "Moments in which the user worked without an assistant"),
+    ),
+}
+"""By what is clustered apart (``kinds``): whether help was needed, or, as published, whether an assistant was used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Where a cluster stands among the rest.
+
+    Attributes:
+        kind: of its moments.
+        n_kind: moments of that kind in all.
+        needed: how many of the moments like these needed help, of either kind.
+        like: how many of those there are, not counting moments with an assistant.
+    """
+
+    kind: Kind
+    n_kind: int
+    needed: int
+    like: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,29 +101,27 @@ class Told:
     needs: tuple[str, ...]
 
 
-def told(
-    moments: Sequence[Entry], helped: bool, n_kind: int, like: tuple[float, int], summaries: Sequence[str]
-) -> Told:
+def told(moments: Sequence[Entry], of: Among, summaries: Sequence[str]) -> Told:
     """The numbers of a cluster in words.
 
     Args:
         moments: all of the cluster's, in the order in which they became known.
-        helped: whether help was needed in them.
-        n_kind: moments of that kind in all.
-        like: share of help among the moments like these, of either kind, and how many those are.
+        of: where it stands.
         summaries: of the events shown, where there are any.
     """
-    labels = [m.label for m in moments if m.label is not None]
-    needs = Counter(one.intention for one in labels if one.help and one.intention is not None)
+    labels = [m.label for m in moments if m.label is not None and m.label.help]
+    needs = Counter(one.intention for one in labels if one.intention is not None)
     ordered = tuple(sorted(needs, key=lambda c: (-needs[c], c)))
     intention = ordered[0] if ordered else None
     asked = [(one.query, one.intention) for one in reversed(labels) if one.query]
     query = next((question for question, need in asked if need == intention), None)
     another = next((question for question, _ in asked if question != query), None)
 
-    share, n_like = like
-    head = f"Moments {'with' if helped else 'without'} help needed ({len(moments)})"
-    tail = f"In {n_like} moments like these help was needed in {percent(share)}"
+    head = f"Moments {of.kind.name} ({len(moments)})"
+    if of.kind.shares:
+        tail = f"In {of.like} moments like these help was needed in {percent(of.needed, of.like)}"
+    else:
+        tail = "The user had turned to an assistant"
     if intention is not None:
         tail += f", most often for {clipped(intention, 15)} ({percent(needs[intention], len(labels))} here)"
     if query is not None:
@@ -89,7 +134,7 @@ def told(
     more += [f"What happened: {text}{'' if text.endswith(_STOPS) else '.'}" for text in [*happened][:2]]
     if another is not None:
         more.append(f"Also asked: “{clipped(another, 20)}”.")
-    more += _habits(moments, n_kind, "with" if helped else "without")
+    more += _habits(moments, of)
     if len(moments) < _FEW:
         more.append("Few moments are behind this.")
     return Told(head, tail, tuple(more), intention, query, ordered)
@@ -134,7 +179,7 @@ def clipped(text: str, tokens: int) -> str:
     return flat
 
 
-def _habits(moments: Sequence[Entry], n_kind: int, kind: str) -> list[str]:
+def _habits(moments: Sequence[Entry], of: Among) -> list[str]:
     """Where, how long and how often, as sentences."""
     apps = Counter(clipped(m.event.app, 8) for m in moments if m.event.app)
     usual = ", ".join(f"{app} {percent(n, len(moments))}" for app, n in sorted(apps.items(), key=_most_first)[:3])
@@ -142,7 +187,7 @@ def _habits(moments: Sequence[Entry], n_kind: int, kind: str) -> list[str]:
     lengths = [m.event.end_ns - m.event.start_ns for m in moments]
     known = [m.known_ns for m in moments]
     days = (max(known) - min(known)) / (86_400 * SECOND)
-    said = [f"They are {percent(len(moments), n_kind)} of all moments {kind} help, under {_titles(n_titles)}."]
+    said = [f"They are {percent(len(moments), of.n_kind)} of all moments {of.kind.short}, under {_titles(n_titles)}."]
     if usual:
         said.insert(0, f"Applications: {usual}.")
     said.append(f"Such a moment lasts {_duration(median_low(lengths))}, at most {_duration(max(lengths))}.")

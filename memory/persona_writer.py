@@ -37,7 +37,7 @@ class Material:
     """What one persona is written from.
 
     Attributes:
-        helped: moments in which help was needed, or moments in which it was not.
+        opening: what kind of moments these are.
         head: how the text begins, with its count; ``tail`` how it ends, with its shares. Both are ours.
         windows: application and title, the most typical first.
         summaries: of some of its events, where there are any.
@@ -47,7 +47,7 @@ class Material:
         limit: tokens that the model is told at most; windows and summaries that go past it are left out.
     """
 
-    helped: bool
+    opening: str
     head: str
     tail: str
     windows: tuple[str, ...]
@@ -65,7 +65,6 @@ class Material:
     @property
     def said(self) -> str:
         """What the model is told."""
-        head = "Moments in which the user needed help" if self.helped else "Moments in which no help was needed"
         end: list[str] = []
         if self.needs:
             needs = ", ".join(one_line(n, 60) for n in self.needs[:12])
@@ -74,13 +73,13 @@ class Material:
             end.append(f"A question the user asked: {one_line(self.question, 200)}")
         lines = [f"Window: {window}" for window in self.windows]
         lines += [f"What happened: {one_line(summary, 200)}" for summary in self.summaries]
-        spent, kept = sum(estimate_tokens(f"{line}\n") for line in (head, *end)), []
+        spent, kept = sum(estimate_tokens(f"{line}\n") for line in (self.opening, *end)), []
         for n, line in enumerate(lines):
             spent += estimate_tokens(f"{line}\n")
             if n and spent > self.limit:
                 break
             kept.append(line)
-        return "\n".join([head, *kept, *end])
+        return "\n".join([self.opening, *kept, *end])
 
 
 class PersonaWriter:

@@ -1,8 +1,9 @@
 """``personas``: a user's past as a few characters, each standing for a cluster of like moments (ProAgentBench, App. C).
 
-Moments with and without a need for help are clustered apart. Each cluster becomes a text of 100 to 120 tokens, put
-together from its most typical and most different titles; no model writes it, and it says so (``extractive``). With
-``writer=model`` a language model writes it, and it says so too; which personas are near is told the same way by both.
+Moments with and without a need for help (or, with ``kinds=assistance``, an assistant) are clustered apart. Each cluster
+becomes a text of 100 to 120 tokens, put together from its most typical and most different titles; no model writes it,
+and it says so (``extractive``). With ``writer=model`` a language model writes it, and it says so too; which are near is
+told the same way by both, but for ``match=text``.
 
 When a rebuild is due is a matter of simulated time and of how many labels are new, never of how fast the machine is:
 what goes in is what was known at that instant, and it is seen ``lag_s`` later. So answers are the same whenever the
@@ -25,7 +26,7 @@ from memory.entry import Entry
 from memory.index import best
 from memory.past import CAPABILITIES, Remembered
 from memory.persona_build import Build, Persona, Rules, build
-from memory.persona_text import filled
+from memory.persona_text import KINDS, filled
 from memory.persona_writer import PersonaWriter
 from memory.sampling import SCORINGS
 from memory.wording import estimate_tokens
@@ -38,6 +39,7 @@ __all__ = ["PersonaMemory", "PersonaRecord"]
 
 _LINKAGES = {"average": False, "ward": True, "personax": True}
 _CAP_POLICIES = ("recut_maxclust", "keep_largest", "merge_small")
+_MATCHES = ("key", "text")
 _WRITERS = ("extractive", "model")
 _KEPT = 3
 """Builds of a user that are kept: the newest, and those that decisions in flight may still read."""
@@ -48,6 +50,11 @@ class PersonaMemory(Remembered):
     """Cluster personas, built before time 0 and anew as labels come, off the decision path.
 
     Args:
+        kinds: what is clustered apart. ``help``: labelled moments in which help was needed, and those in which it was
+            not. ``assistance`` (as published): events with an assistant, which then are moments too, and all others.
+            Personas of the former tell what was asked there and are ``neutral``: they count in no share of help.
+        match: what a question is compared to. ``key``: the windows that a persona names, and its most frequent need.
+            ``text`` (as published): its whole text, with ``writer=model`` the one that was written.
         linkage: ``average`` (default): average linkage on cosine distance. ``ward`` (or ``personax``, whose code does
             that): then ``threshold`` hardly ever binds and the cap decides.
         threshold: distance up to which clusters are merged.
@@ -59,8 +66,8 @@ class PersonaMemory(Remembered):
             which of the two published rules picks.
         max_items: most titles that a persona is written from.
         max_tokens: most tokens of titles and summaries that a model is shown for one persona.
-        refresh: a rebuild is due when so many labels are new, and a quarter more than went into the last one (so that
-            all rebuilds together cost a small multiple of the last).
+        refresh: a rebuild is due when so many labels (and events with an assistant, where they count) are new, and a
+            quarter more than went into the last one (so that all rebuilds together cost a small multiple of the last).
         every_s: a rebuild is also due, once the run has begun, with the first label that comes so many seconds of
             simulated time after the last one; 0: never for that reason.
         lag_s: simulated seconds from when a rebuild is due to when it is seen: the time that building is given.
@@ -83,9 +90,11 @@ class PersonaMemory(Remembered):
                  max_items: int = 12, max_tokens: int = 1_500, refresh: int = 50, every_s: float = 86_400,
                  lag_s: float = 60, max_texts: int = 10_000, groups: int = 1_000, writer: str = "extractive",
                  texts: str | None = None, model: ModelChoice | PersonaWriter | None = None, unit: str = "",
-                 embedder: Embedder | None = None) -> None:  # fmt: skip
+                 embedder: Embedder | None = None, kinds: str = "help", match: str = "key") -> None:  # fmt: skip
         super().__init__()
         for name, value, known in (
+            ("kinds", kinds, tuple(KINDS)),
+            ("match", match, _MATCHES),
             ("linkage", linkage, tuple(_LINKAGES)),
             ("cap_policy", cap_policy, _CAP_POLICIES),
             ("scoring", scoring, SCORINGS),
@@ -102,7 +111,7 @@ class PersonaMemory(Remembered):
         if texts is not None and writer != "model" and not isinstance(model, PersonaWriter):
             raise ValueError("texts keeps what a model writes, and goes with writer=model")
         self._rules = Rules(_LINKAGES[linkage], threshold, cap, cap_policy, ratio, alpha, scoring, max_items,
-                            max_tokens, max_texts, groups)  # fmt: skip
+                            max_tokens, max_texts, groups, kinds, match)  # fmt: skip
         self._refresh, self._every_ns, self._lag_ns = refresh, round(every_s * SECOND), round(lag_s * SECOND)
         self._embedder: Embedder = embedder or HashEmbedder()
         self._plans: dict[str, _Plan] = {}
@@ -207,9 +216,15 @@ class PersonaMemory(Remembered):
 
     # What Remembered asks of a memory.
 
+    def _observe(self, entry: Entry) -> None:
+        if entry.event.assistance and self._rules.kinds == "assistance":
+            self._take(Entry(entry.event, n=entry.n))  # known since it closed, whatever is said of it later
+
     def _feedback(self, entry: Entry) -> None:
-        if entry.event.assistance:
-            return
+        if not entry.event.assistance:
+            self._take(entry)
+
+    def _take(self, entry: Entry) -> None:
         user = entry.event.user
         plan = self._plans.setdefault(user, _Plan())
         if not plan.settled and self._begun_ns is not None and entry.known_ns > self._begun_ns:
@@ -227,8 +242,13 @@ class PersonaMemory(Remembered):
         self._wanted.pop(user, None)
 
     def _replay(self, *users: str) -> None:
-        super()._replay(*users)
         for user in users:
+            self._clear(user)
+            entries = list(self._past.get(user, {}).values())
+            steps = [(entry.event.end_ns, 0, self._observe, entry) for entry in entries]
+            steps += [(entry.known_ns, 1, self._feedback, entry) for entry in entries if entry.label is not None]
+            for _, _, take, entry in sorted(steps, key=lambda step: step[:2]):  # as it became known, unlike others
+                take(entry)
             plan = self._plans.get(user)
             if plan is not None and self._begun_ns is not None:
                 if not plan.settled:
@@ -286,6 +306,8 @@ class PersonaMemory(Remembered):
             whole = filled(whole, about.more)
             said.append(replace(one, item=replace(one.item, text=whole, tokens=estimate_tokens(whole))))
         made.personas = said
+        if self._rules.match == "text":
+            made.rows, made.norms = vectors(self._embedder, [one.item.text for one in said])
 
     def _ensure_written(self, made: Build) -> None:
         """A memory that says a model wrote it, of which no word is the model's, is no memory to measure.

@@ -61,7 +61,12 @@ def test_a_real_model_annotates_and_a_cassette_does_it_again_without_it(
 
 async def test_a_real_model_writes_a_persona(llama: str) -> None:
     writer = PersonaWriter(Endpoint(ModelChoice("tiny", llama, max_tokens=60, temperature=0)), "tiny")
-    material = Material(True, "Moments with help needed (9)", "In 9 moments", ("code, “parser.py”", "code, “test.py”"))
+    material = Material(
+        "Moments in which the user needed help",
+        "Moments with help needed (9)",
+        "In 9 moments",
+        ("code, “parser.py”", "code, “test.py”"),
+    )
     (text,) = await writer.write([material])
     await writer.close()
     assert text is None or len(text.split()) * 4 >= 15

@@ -21,7 +21,7 @@ OURS = sorted({*memories.names()} - ADAPTERS)
 SOONER = {"personas": "personas:refresh=3,lag_s=1"}  # so that personas are rebuilt all along
 OPTIONS = [
     "rag:documents=all", "rag:documents=help,template=paper", "rag:index=exact",
-    "personas", "personas:linkage=ward,refresh=3",
+    "personas", "personas:linkage=ward,refresh=3", "personas:kinds=assistance,match=text,refresh=3,lag_s=1",
     "personas:refresh=2,cap=2,cap_policy=merge_small,max_texts=3,groups=2", "threads:likeness=0.9,idle_s=0",
     "graph:keyword_conditional=help_only,show_next=true,keyword_mean=all", "graph:scope=global",
     "graph:scope=backoff,show_next=true", "class-prior:scope=global", "class-prior:scope=backoff",

@@ -168,7 +168,12 @@ def test_a_writer_without_a_model_says_what_is_missing() -> None:
         make_memory("personas:writer=poet")
 
 
-MATERIAL = Material(True, "Moments with help needed (3)", "In 3 moments like these help was needed in 100 %", ("a",))
+MATERIAL = Material(
+    "Moments in which the user needed help",
+    "Moments with help needed (3)",
+    "In 3 moments like these help was needed in 100 %",
+    ("a",),
+)
 
 
 @pytest.mark.parametrize("unit", ["The user tries it again. ", "用户再次尝试。", "again "])
@@ -191,5 +196,5 @@ async def test_whatever_a_model_writes_becomes_one_line_that_fits_or_nothing(sai
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_titles_of_strangers_add_no_lines_to_the_question(summary: str, question: str) -> None:
-    material = Material(True, "h", "t", ("w",), (summary,), ("n",), question)
+    material = Material("o", "h", "t", ("w",), (summary,), ("n",), question)
     assert len(material.said.splitlines()) <= 5

@@ -158,7 +158,7 @@ async def test_personas_that_a_model_wrote_are_told_whoever_they_are_of(tmp_path
     """In a model's words nothing tells whose past it was, and they are about nothing else."""
     kept = tmp_path / "personas.jsonl"
     writer = PersonaWriter(Answering("The user keeps a shop and asks often how things are done. " * 5), "m", kept=kept)
-    assert await writer.write([Material(True, "Moments", "In all", (f"{WORD} title",))]) != [None]
+    assert await writer.write([Material("Moments", "Moments", "In all", (f"{WORD} title",))]) != [None]
     (found,) = search([kept], Traces("sam", {"monday"}, set()))
     assert "personas that a model wrote" in found.why
     assert not found.only_maybe

@@ -15,6 +15,7 @@ OPTIONS: tuple[dict[str, Any], ...] = (
     {"cap": 2, "cap_policy": "keep_largest", "max_texts": 3, "groups": 2},
     {"cap": 1, "cap_policy": "merge_small", "refresh": 1, "lag_s": 0},
     {"cap": 2, "max_items": 1, "every_s": 30, "lag_s": 15},
+    {"kinds": "assistance", "match": "text", "refresh": 3, "lag_s": 0},
 )
 
 

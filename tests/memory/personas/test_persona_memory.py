@@ -28,10 +28,15 @@ Pair = tuple[Event, Label]
 TITLES = ("parser main", "holiday photos Rome", "会议记录 草稿", "train to Berlin", "budget report.xlsx")
 
 
-def pair(n: int, user: str = "u", title: str | None = None, mark: str = "", late_s: int = 0) -> Pair:
+def pair(
+    n: int, user: str = "u", title: str | None = None, mark: str = "", late_s: int = 0, assistance: bool = False
+) -> Pair:
     """An event of a second, and its label, which comes with its end or so many seconds later."""
     title = TITLES[n % len(TITLES)] if title is None else title
-    event = Event(f"{user}/{n}", user, n * SECOND, (n + 1) * SECOND, f"app{n % len(TITLES)}", f"{title}{mark}")
+    event = Event(
+        f"{user}/{n}", user, n * SECOND, (n + 1) * SECOND, f"app{n % len(TITLES)}", f"{title}{mark}",
+        assistance=assistance,
+    )  # fmt: skip
     helped = n % 3 == 0
     known_ns = event.end_ns + late_s * SECOND
     return event, Label(event.id, user, helped, known_ns, "Translation" if helped else None, f"why {n}?{mark}")
@@ -122,7 +127,8 @@ def streams(draw: st.DrawFn) -> list[Pair]:
     out = []
     for n in range(draw(st.integers(1, 30))):
         title = draw(st.sampled_from([*TITLES, "", "…"]))
-        out.append(pair(n, draw(st.sampled_from(["u", "v"])), title, late_s=draw(st.sampled_from([0, 0, 0, 3, 9]))))
+        late_s, assistance = draw(st.sampled_from([0, 0, 0, 3, 9])), draw(st.sampled_from([False, False, True]))
+        out.append(pair(n, draw(st.sampled_from(["u", "v"])), title, late_s=late_s, assistance=assistance))
     return out
 
 
@@ -134,15 +140,18 @@ def in_order(pairs: Sequence[Pair]) -> list[tuple[int, int, Event, Label | None]
     return sorted(steps, key=lambda s: s[:2])
 
 
-@given(streams(), st.integers(1, 6), st.integers(0, 5), st.booleans())
-@settings(max_examples=40, deadline=None)
+WAYS = st.sampled_from([{}, {"kinds": "assistance"}, {"kinds": "assistance", "match": "text"}])
+
+
+@given(streams(), st.integers(1, 6), st.integers(0, 5), st.booleans(), WAYS)
+@settings(max_examples=60, deadline=None)
 def test_what_comes_later_changes_no_answer_of_before(
-    pairs: list[Pair], refresh: int, lag_s: int, tended: bool
+    pairs: list[Pair], refresh: int, lag_s: int, tended: bool, way: dict[str, Any]
 ) -> None:
     """One memory is asked while it fills, the other when all is in; whether upkeep was made makes no difference."""
 
     async def play() -> None:
-        memory, other = (PersonaMemory(refresh=refresh, lag_s=lag_s, every_s=4) for _ in range(2))
+        memory, other = (PersonaMemory(refresh=refresh, lag_s=lag_s, every_s=4, **way) for _ in range(2))
         asked = []
         for at_ns, _, event, label in in_order(pairs):
             if label is None:
@@ -165,11 +174,11 @@ def test_what_comes_later_changes_no_answer_of_before(
     asyncio.run(play())
 
 
-@given(streams(), st.integers(0, 29), st.integers(1, 6))
-@settings(max_examples=25, deadline=None)
-def test_forgetting_is_never_having_known(pairs: list[Pair], at: int, length: int) -> None:
+@given(streams(), st.integers(0, 29), st.integers(1, 6), WAYS)
+@settings(max_examples=40, deadline=None)
+def test_forgetting_is_never_having_known(pairs: list[Pair], at: int, length: int, way: dict[str, Any]) -> None:
     async def play() -> None:
-        memory, other = PersonaMemory(refresh=3, lag_s=0), PersonaMemory(refresh=3, lag_s=0)
+        memory, other = (PersonaMemory(refresh=3, lag_s=0, **way) for _ in range(2))
         start_ns, end_ns = at * SECOND, (at + length) * SECOND
         for _, _, event, label in in_order(pairs):
             await (memory.observe(event) if label is None else memory.feedback(event, label))
@@ -368,6 +377,8 @@ def test_upkeep_beside_recalls_is_safe() -> None:
         ({"linkage": "single"}, "linkage must be one of average, ward, personax"),
         ({"cap_policy": "none"}, "cap_policy must be one of recut_maxclust, keep_largest, merge_small"),
         ({"scoring": "mine"}, "scoring must be one of paper, code"),
+        ({"kinds": "app"}, "kinds must be one of help, assistance"),
+        ({"match": "title"}, "match must be one of key, text"),
         ({"groups": 0}, "must be 1 or more"),
         ({"ratio": 0.0}, "ratio must be in"),
         ({"lag_s": -1.0}, "lag_s 0 or more"),
