@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from memory.threads import Threaded
+from memory.answered import check_items, class_of
 from simulator.core.errors import ProactError
 from simulator.core.protocols import Memory, Meter
 from simulator.core.traits import MEMORYS
@@ -22,8 +22,9 @@ class CausalityError(ProactError):
     """A memory handed out something that nobody could know yet; ``n_items`` of them."""
 
     def __init__(self, memory: object, n_items: int) -> None:
-        name = type(memory.plain if isinstance(memory, Threaded) else memory).__name__
-        super().__init__(f"memory {name} recalled {n_items} item(s) with sources later than the moment of asking")
+        super().__init__(
+            f"memory {class_of(memory)} recalled {n_items} item(s) with sources later than the moment of asking"
+        )
         self.n_items = n_items
 
 
@@ -166,6 +167,7 @@ class View:
         Raises:
             CausalityError: the memory returned an item from the future; counted as note ``memory_from_the_future``,
                 one for each item, also when an agent catches the error.
+            InputError: what it returned are no items, or a field of one is not of its kind.
             ProactError: the decision has ended; memory has gone on since, and this view has not.
         """
         if getattr(self._meter, "closed", False):
@@ -181,6 +183,7 @@ class View:
             raise
         finally:
             charging.reset(asked_for)
+        check_items(self._memory, items)
         late = 0
         for item in items:
             if item.latest_source_ns is None:
@@ -204,7 +207,10 @@ class View:
     def render(self, items: Sequence[MemoryItem]) -> str:
         """The items as a memory part of a prompt; empty string for none."""
         try:
-            return self._memory.render(items) if items else ""
+            text = self._memory.render(items) if items else ""
+            if not isinstance(text, str):  # "None" in a prompt would be taken for the memory's words
+                raise TypeError(f"render gives a {type(text).__name__}, not a text")
+            return text
         except Exception as error:
             error.add_note(f"{MEMORYS}render()")
             raise
