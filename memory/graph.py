@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from memory.journal import Journal
 from memory.keywords import RULE
 from memory.past import CAPABILITIES, Entry, Remembered
 from memory.wording import estimate_tokens, one_line, percent
-from simulator.core.types import MemoryItem, Query
+from simulator.core.types import SECOND, MemoryItem, Query
 
 __all__ = ["APP_SHARE", "KEYWORD_SHARE", "SCOPES", "GraphMemory", "Words"]
 
@@ -68,6 +69,9 @@ class GraphMemory(Remembered):
         keyword_mean: the mean goes over the keywords that the graph knows (``known``, default), or over ``all`` of
             the title, in which an unknown one counts as 0.
         show_next: also tell which apps usually come next (the paper stores transitions and never reads them).
+        next_gap_s: an app comes next if its event begins at most so many seconds after the last one's end. 0 (default):
+            with its end. More is for histories whose events leave gaps; to forget what lasted no longer may then join
+            its neighbours.
         store: a folder with a past that is read and not written, see ``open_store``. Its counts lie beside it.
         utc_anchor_ns: the UTC of time 0; for a store whose instants are UTC.
         store_until_ns: with a store, later questions are answered as of this instant (0 in a run with frozen memory).
@@ -76,7 +80,7 @@ class GraphMemory(Remembered):
     heading = "Statistics of the user's past (a hint; what is on the screen counts more):"
 
     def __init__(self, scope: str = "user", keyword_conditional: str = "paper", keyword_mean: str = "known",
-                 show_next: bool = False, store: str = "", utc_anchor_ns: int | None = None,
+                 show_next: bool = False, next_gap_s: float = 0.0, store: str = "", utc_anchor_ns: int | None = None,
                  store_until_ns: int | None = None) -> None:  # fmt: skip
         super().__init__()
         for name, value, known in (
@@ -86,6 +90,9 @@ class GraphMemory(Remembered):
         ):
             if value not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}")
+        if not 0 <= next_gap_s < inf:
+            raise ValueError("next_gap_s must be 0 or more")
+        self._gap_ns = round(next_gap_s * SECOND)
         self._scope, self._help_only = scope, keyword_conditional == "help_only"
         self._mean_of_all, self._show_next = keyword_mean == "all", show_next
         self._users: dict[str, Counts] = {}
@@ -203,7 +210,7 @@ class GraphMemory(Remembered):
 
     def _observe(self, entry: Entry) -> None:
         for table in self._written(entry.event.user):
-            table.observe(entry)
+            table.observe(entry, self._gap_ns)
 
     def _feedback(self, entry: Entry) -> None:
         for table in self._written(entry.event.user):
@@ -218,10 +225,10 @@ class GraphMemory(Remembered):
         return [own] if self._scope == "user" else [own, self._everybody]
 
     def _adopt(self, journal: Journal) -> None:
-        """Counts that were made earlier are read; what was written since is counted, in whatever order: see
+        """Counts that were made earlier are read; what was written since is counted, labels in whatever order: see
         ``Node.add``. Where that is much, the counts are kept for the next opening.
         """
-        kept, found = find_counts(journal, self._scope)
+        kept, found = find_counts(journal, self._scope, self._gap_ns)
         self._everybody = kept.pop(None, self._everybody)
         self._users = {user: counts for user, counts in kept.items() if user is not None}
         for entry in journal.entries(after=found):
@@ -234,7 +241,7 @@ class GraphMemory(Remembered):
             tables: dict[str | None, Counts] = dict(self._users.items())
             if self._scope != "user":
                 tables[None] = self._everybody
-            keep_counts(journal, self._scope, tables)
+            keep_counts(journal, self._scope, self._gap_ns, tables)
 
     def _clear(self, user: str) -> None:
         self._users.pop(user, None)

@@ -1,5 +1,9 @@
 """The nodes and edges of the graph as dictionaries of tallies: each count remembers when it grew, so that every prior
-can be read as of the moment asked about, in whatever order things became known.
+can be read as of the moment asked about, in whatever order labels became known.
+
+Events are to be told in the order in which they closed, as runs and histories tell them: the keywords of each are
+chosen with the word counts of that time, and transitions join an event to the one told before it. An event that
+comes late counts as every other, but makes no transition.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from typing import TypeVar
 
 from memory.keywords import Tally, WordCounts
 from memory.past import Entry
-from simulator.core.types import MemoryItem
+from simulator.core.types import Event, MemoryItem
 
 __all__ = ["N_KEYWORDS", "Counts", "Node", "above", "added"]
 
@@ -125,22 +129,32 @@ class Counts:
         self.used: dict[tuple[str, str], Tally] = {}
         self.following: dict[str, dict[str, Tally]] = {}
         self.words = WordCounts()
-        self.last_app: dict[str, str] = {}
+        self.last: dict[str, tuple[int, str | None]] = {}  # of each user, when the last event ended, and in which app
         self.keywords_of: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def observe(self, entry: Entry) -> None:
-        """Count what is known when an event closes: its words, and which app came after which."""
+    def observe(self, entry: Entry, gap_ns: int = 0) -> None:
+        """Count what is known when an event closes: its words, and which app came after which.
+
+        Args:
+            entry: the event.
+            gap_ns: a transition joins two events of which the second begins at most so long after the first ended.
+        """
         event = entry.event
         if event.title:
             self.words.add(event.title, event.end_ns)
             if not event.assistance:
                 # Chosen once, with the word counts of that time; needed again when the label comes.
                 self.keywords_of[event.user, event.id] = self.words.top(event.title, event.end_ns, N_KEYWORDS)
-        if event.app is not None:
-            last = self.last_app.get(event.user)
-            if last is not None and last != event.app:
-                _tally(self.following.setdefault(last, {}), event.app).add(event.end_ns)
-            self.last_app[event.user] = event.app
+        if event.end_ns > event.start_ns:  # one that took no time parts nothing
+            self._follow(event, gap_ns)
+
+    def _follow(self, event: Event, gap_ns: int) -> None:
+        last_ns, last_app = self.last.get(event.user, (_NEVER, None))
+        follows = 0 <= event.start_ns - last_ns <= gap_ns
+        if follows and event.app is not None and last_app is not None and event.app != last_app:
+            _tally(self.following.setdefault(last_app, {}), event.app).add(event.end_ns)
+        if event.end_ns > last_ns:
+            self.last[event.user] = event.end_ns, event.app
 
     def feedback(self, entry: Entry) -> None:
         """Count what became known of an event. Assistance events are no moments: help was needed in the event before,

@@ -28,24 +28,25 @@ from memory.keywords import RULE, Tally
 
 __all__ = ["find_counts", "keep_counts"]
 
-_FORMAT = 1
+_FORMAT = 2
 """To be raised with every change of what is counted, or of how it lies in the file."""
 Tables = dict[str | None, Counts]
 """The counts of each user; those of everybody under None."""
 
 
-def find_counts(journal: Journal, scope: str) -> tuple[Tables, int]:
+def find_counts(journal: Journal, scope: str, gap_ns: int) -> tuple[Tables, int]:
     """The counts that lie beside a log, and up to which write they go (0: there are none that are valid).
 
     Args:
         journal: the log.
         scope: whose counts are kept, as ``GraphMemory`` names it.
+        gap_ns: see ``Counts.observe``.
     """
     try:
         with _path(journal, scope).open("rb") as file:
             about = json.loads(file.readline())
             seq = int(about["seq"])
-            if seq > journal.seq or _facts(journal, scope, seq) != {key: about.get(key) for key in _FACTS}:
+            if seq > journal.seq or _facts(journal, scope, gap_ns, seq) != {key: about.get(key) for key in _FACTS}:
                 return {}, 0
             rest = file.read()
         if zlib.crc32(rest) != about["crc32"]:
@@ -55,13 +56,14 @@ def find_counts(journal: Journal, scope: str) -> tuple[Tables, int]:
         return {}, 0
 
 
-def keep_counts(journal: Journal, scope: str, tables: Mapping[str | None, Counts]) -> None:
+def keep_counts(journal: Journal, scope: str, gap_ns: int, tables: Mapping[str | None, Counts]) -> None:
     """Write the counts of all that a log holds; where nothing can be written nothing is."""
     parts = _Writer(tables).parts(journal.shift_ns)
     crc = 0
     for part in parts:
         crc = zlib.crc32(part, crc)
-    about = _facts(journal, scope, journal.seq) | {"seq": journal.seq, "crc32": crc, "sizes": [len(p) for p in parts]}
+    about = _facts(journal, scope, gap_ns, journal.seq)
+    about |= {"seq": journal.seq, "crc32": crc, "sizes": [len(p) for p in parts]}
     path = _path(journal, scope)
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
@@ -77,12 +79,13 @@ def keep_counts(journal: Journal, scope: str, tables: Mapping[str | None, Counts
             new.unlink(missing_ok=True)
 
 
-_FACTS = ("format", "rule", "scope", "epoch", "identity")
+_FACTS = ("format", "rule", "scope", "gap_ns", "epoch", "identity")
 
 
-def _facts(journal: Journal, scope: str, seq: int) -> dict[str, Any]:
+def _facts(journal: Journal, scope: str, gap_ns: int, seq: int) -> dict[str, Any]:
     """What has to be the same for counts to be used again."""
-    return {"format": _FORMAT, "rule": RULE, "scope": scope, "epoch": journal.epoch, "identity": journal.chain(seq)}
+    said = (_FORMAT, RULE, scope, gap_ns, journal.epoch, journal.chain(seq))
+    return dict(zip(_FACTS, said, strict=True))
 
 
 def _path(journal: Journal, scope: str) -> Path:
@@ -127,10 +130,11 @@ class _Writer:
             self._tallies(after)
         self._tally(counts.words.titles)
         self._tallies(counts.words.holding)
-        self._order.append(len(counts.last_app))
-        for user, app in counts.last_app.items():
+        self._order.append(len(counts.last))
+        for user, (end_ns, last_app) in counts.last.items():
             self._name(user)
-            self._name(app)
+            self._instants.append(end_ns)
+            self._name(last_app)
         self._order.append(len(counts.keywords_of))
         for (user, event_id), words in counts.keywords_of.items():
             self._name(user)
@@ -199,7 +203,8 @@ class _Reader:
         counts.words.holding = self._tallies()
         for _ in range(next(order)):
             user = self._name()
-            counts.last_app[user] = self._name()
+            counts.last[user] = int(self._whole[self._at]), self._names[next(order)]
+            self._at += 1
         for _ in range(next(order)):
             event = self._name(), self._name()
             counts.keywords_of[event] = tuple(self._name() for _ in range(next(order)))

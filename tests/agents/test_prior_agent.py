@@ -49,9 +49,10 @@ def test_else_the_nearest_labels_vote_over_its_text() -> None:
 
 
 async def test_what_usually_comes_next_is_told_and_changes_no_evidence() -> None:
-    past = [labelled(n, "parser", "Coding/Programming") for n in range(6)]
+    past = [labelled(n, "parser", "Coding/Programming") for n in range(0, 12, 2)]
     mail = [
-        (Event(f"m/{n}", "user", n, n + 1, "mail", "code"), Label(f"m/{n}", "user", False, n + 1)) for n in range(6)
+        (Event(f"m/{n}", "user", n, n + 1, "mail", "code"), Label(f"m/{n}", "user", False, n + 1))
+        for n in range(1, 13, 2)
     ]
     known = reader(*past, *mail)
     found, told = [], []

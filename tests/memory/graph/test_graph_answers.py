@@ -1,5 +1,6 @@
 """Priors, thresholds and transitions against counts made by hand."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from memory.base import make_memory
 from memory.graph_counts import Node, above
 from memory.keywords import Tally
 from simulator.core.errors import UsageError
-from simulator.core.types import Event, Label, MemoryItem, Query
+from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
 
 # Ten moments, in order: app, title, need. Counted by hand below.
 PAST: list[tuple[str, str, str | None]] = [
@@ -176,11 +177,70 @@ async def test_transitions_are_read_as_of_the_moment_too() -> None:
     assert not any("usually" in text for text in await said(memory, "mail", None, now_ns=35))
 
 
+Spell = tuple[str | None, int, int]  # app, start, end in seconds
+
+
+async def edges(spells: Sequence[Spell], spec: str = "graph", **more: Any) -> dict[tuple[str, str], int]:
+    """The transitions that are counted when one user's events are told in this order."""
+    memory: Any = make_memory(spec)
+    for n, (app, start, end) in enumerate(spells):
+        await memory.observe(Event(f"u/{n}", "u", start * SECOND, end * SECOND, app, "", **more))
+    return transitions(memory)
+
+
+def transitions(memory: Any) -> dict[tuple[str, str], int]:
+    found: dict[tuple[str, str], int] = {}
+    for table in memory.tables("u"):
+        found |= {(app, after): len(tally) for app, all_ in table.following.items() for after, tally in all_.items()}
+    return found
+
+
+async def test_a_gap_is_no_transition_unless_it_is_asked_for() -> None:
+    """A pause of the recording, a night: what was done in it is not known."""
+    days = 3 * 86_400
+    spells: list[Spell] = [("code", 0, 10), ("mail", 11, 20), ("browser", 20 + days, 30 + days)]
+    assert await edges(spells) == {}
+    assert await edges(spells, "graph:next_gap_s=1") == {("code", "mail"): 1}
+    assert await edges(spells, "graph:next_gap_s=300") == {("code", "mail"): 1}
+    assert await edges([("code", 0, 10), ("mail", 10, 20)]) == {("code", "mail"): 1}
+
+
+async def test_an_unnamed_window_parts_and_one_that_took_no_time_does_not() -> None:
+    assert await edges([("code", 0, 10), (None, 10, 20), ("mail", 20, 30)], "graph:next_gap_s=60") == {}
+    assert await edges([("code", 0, 10), ("flash", 10, 10), ("mail", 10, 20)]) == {("code", "mail"): 1}
+
+
+async def test_apps_in_which_an_assistant_was_asked_follow_and_are_followed_as_others() -> None:
+    spells: list[Spell] = [("code", 0, 10), ("chat", 10, 20), ("mail", 20, 30)]
+    for assistance in (False, True):
+        assert await edges(spells, assistance=assistance) == {("code", "chat"): 1, ("chat", "mail"): 1}
+
+
+async def test_to_forget_what_lay_between_joins_nobody() -> None:
+    memory: Any = make_memory("graph:show_next=true")
+    for n, app in enumerate(["code", "bank", "mail", "code"]):
+        await memory.observe(Event(f"u/{n}", "u", n * SECOND, (n + 1) * SECOND, app, ""))
+    assert set(transitions(memory)) == {("code", "bank"), ("bank", "mail"), ("mail", "code")}
+    await memory.forget("u", 1 * SECOND, 2 * SECOND)
+    assert transitions(memory) == {("mail", "code"): 1}
+    assert await said(memory, "code", None, now_ns=9 * SECOND) == []
+
+
+async def test_an_event_told_late_counts_as_every_other_and_makes_no_transition() -> None:
+    """Told in order of their ends there would be two. None is made up in either order."""
+    spells: list[Spell] = [("code", 0, 10), ("mail", 10, 20), ("browser", 20, 30), ("code", 30, 40)]
+    last = {("browser", "code"): 1}
+    assert await edges(spells) == {("code", "mail"): 1, ("mail", "browser"): 1} | last
+    assert await edges([spells[0], spells[2], spells[1], spells[3]]) == last
+    assert await edges([spells[0], ("mail", 5, 8), spells[1]]) == {("code", "mail"): 1}
+
+
 async def test_each_user_has_transitions_of_their_own_in_shared_counts() -> None:
     memory: Any = make_memory("graph:scope=global,show_next=true")
-    for n, (user, app) in enumerate([("u", "code"), ("v", "mail"), ("u", "code"), ("v", "mail")]):
-        await memory.observe(Event(f"{user}/{n}", user, n * 10, n * 10 + 10, app, ""))
-    assert await said(memory, "code", None) == []  # u never went to mail
+    for n, (user, app) in enumerate([("u", "code"), ("v", "mail"), ("u", "code"), ("v", "mail"), ("u", "browser")]):
+        start_ns = n // 2 * 10 + (5 if user == "v" else 0)
+        await memory.observe(Event(f"{user}/{n}", user, start_ns, start_ns + 10, app, ""))
+    assert await said(memory, "code", None) == ["After code usually comes: browser 100 %"]  # u never went to mail
 
 
 async def test_backoff_asks_everybody_only_about_what_the_user_does_not_know() -> None:
@@ -233,6 +293,12 @@ def test_a_tally_takes_late_additions_into_their_place() -> None:
 async def test_the_names_of_the_papers_are_names_here() -> None:
     assert type(make_memory("kg:scope=global")).__name__ == "GraphMemory"
     assert type(make_memory("cluster")) is type(make_memory("clusters")) is type(make_memory("personas"))
+
+
+def test_a_gap_is_a_number_of_seconds() -> None:
+    for wrong in ("-1", "nan", "inf"):
+        with pytest.raises(UsageError, match="next_gap_s"):
+            make_memory(f"graph:next_gap_s={wrong}")
 
 
 @pytest.mark.parametrize("wrong", ["scope=mine", "keyword_conditional=none", "keyword_mean=some"])

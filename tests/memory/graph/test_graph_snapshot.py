@@ -180,7 +180,7 @@ async def test_what_is_damaged_or_of_another_log_is_not_read(tmp_path: Path, mon
     whole, ids = path.read_bytes(), counted(monkeypatch)
     middle = len(whole) // 2
     for damage in (b"", whole[:middle], whole[:-8], whole[:middle] + b"\x01" + whole[middle + 1 :], whole + b"more",
-                   b"[]\n" + whole, whole.replace(b'"format": 1', b'"format": 0')):  # fmt: skip
+                   b"[]\n" + whole, whole.replace(b'"format": 2', b'"format": 1')):  # fmt: skip
         ids.clear()
         path.write_bytes(damage)
         await opened(tmp_path, "user").close()
@@ -195,6 +195,18 @@ async def test_what_is_damaged_or_of_another_log_is_not_read(tmp_path: Path, mon
     assert len(ids) == MANY
     assert await answers(memory, MANY) == await answers(await rebuilt(tmp_path, "user"), MANY)
     await memory.close()
+
+
+async def test_counts_of_another_rule_of_transitions_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(tmp_path, [pair(i, drawn(i)) for i in range(MANY)])
+    await opened(tmp_path, "user").close()
+    ids = counted(monkeypatch)
+    for gap_s, want in ((0, 0), (5, MANY), (5, 0)):
+        ids.clear()
+        await opened(tmp_path, "user", next_gap_s=gap_s).close()
+        assert len(ids) == want
 
 
 async def test_what_is_forgotten_is_not_left_in_the_counts(tmp_path: Path) -> None:
@@ -231,7 +243,7 @@ folder = sys.argv[1]
 memory, journal = GraphMemory("user", store=folder), Journal(Path(folder), read_only=True)
 print("ready", flush=True)
 while True:
-    keep_counts(journal, "user", dict(memory._users))
+    keep_counts(journal, "user", 0, dict(memory._users))
 """
 
 
