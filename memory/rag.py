@@ -17,6 +17,7 @@ from memory.journal_vectors import Kind, StoredShelf, open_shelves, shelved, ver
 from memory.past import Remembered
 from memory.shelf import Documents, Hit, Shelf
 from simulator.core.protocols import Embedder
+from simulator.core.traits import trait
 from simulator.core.types import MemoryItem, Query
 
 __all__ = ["RagMemory"]
@@ -61,7 +62,8 @@ class RagMemory(Remembered):
             raise ValueError(f"template must be one of {', '.join(_TEMPLATES)}")
         self._documents, self._template = documents, template
         self._embedder: Embedder = embedder or HashEmbedder()
-        facts = {"embedder": self._embedder.identity, "documents": documents, "template": template}
+        embedding = trait(self._embedder, "facts", self._embedder.identity)
+        facts = {"embedder": embedding, "documents": documents, "template": template}
         if index == "hnsw":
             hnsw.version()  # that faiss is not there is told now
         self._kind = Kind(facts, self.document, self._embed, self._embedder.dimension, EXACT, index)

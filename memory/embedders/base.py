@@ -77,7 +77,9 @@ def embedder_choice(text: str = DEFAULT, choice: Any = None) -> EmbedderChoice:
 
     def make(**given: Any) -> Embedder:
         made: Embedder = embedders.make(spec, **given)
-        return made if isinstance(made, HashEmbedder) else Kept(made, shared=cls.__module__.startswith("memory."))
+        if isinstance(made, HashEmbedder):
+            return made
+        return Kept(made, shared=cls.__module__.startswith("memory."), facts=facts)
 
     return EmbedderChoice(spec.text, facts, asks, make)
 
@@ -108,15 +110,19 @@ class Kept:
         room: most texts; when it is full it is emptied, which changes what a call costs and never what it gives.
         shared: uncharged calls share their vectors with others of the same identity, which therefore tells all that
             bears on them.
+        facts: what a header says of it; without, it is known by its name alone.
 
     Attributes:
         known_dimension: of the rows that came; None until some did.
+        facts: what stored vectors have to have in common with its own: name, weights, code, server, as far as known.
     """
 
     known_dimension: int | None = None
 
-    def __init__(self, embedder: Embedder, room: int = 16_384, *, shared: bool = False) -> None:
+    def __init__(self, embedder: Embedder, room: int = 16_384, *, shared: bool = False,
+                 facts: Mapping[str, Any] | None = None) -> None:  # fmt: skip
         self._embedder, self._room = embedder, room
+        self.facts = {"name": embedder.identity} if facts is None else _of_vectors(facts)
         self._rows: dict[str, NDArray[np.float32]] = {}
         self.inline: bool = trait(embedder, "inline", True) is not False
         self._shared = _SHARED.setdefault(embedder.identity, {}) if shared and self.inline else None
@@ -182,3 +188,10 @@ class Kept:
             raise ProactError(f"embedder {self.identity}: rows of unit length are wanted, or zeros for an empty text")
         self.known_dimension = rows.shape[1]
         return rows
+
+
+def _of_vectors(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a header's facts those that make vectors what they are: not how long is waited for them, or on which tape."""
+    asked = facts.get("asked", {})
+    kept = {name: facts[name] for name in ("name", "weights", "code") if facts.get(name) is not None}
+    return kept | {name: asked[name] for name in ("base_url", "sent") if asked.get(name)}

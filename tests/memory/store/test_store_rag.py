@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from memory import journal_vectors as cached
 from memory.embed import HashEmbedder, likeness
+from memory.embedders.base import make_embedder
 from memory.journal import Journal
 from memory.past import Remembered
 from memory.rag import RagMemory
@@ -261,6 +262,36 @@ async def test_stored_vectors_of_another_embedder_or_log_are_not_used(tmp_path: 
         journal.observe(Event("s/0", "ada", 0, 1, "code", "parser of another log"))
         journal.close()
         assert [t for t in await answers() if "another log" in t]
+
+
+async def test_vectors_of_an_embedder_whose_code_changed_are_not_used(tmp_path: Path) -> None:
+    code = tmp_path / "mine.py"
+    spec = f"{code}:Mine"
+
+    async def told() -> list[float]:
+        memory = RagMemory("all", store=str(tmp_path / "store"), embedder=make_embedder(spec))
+        items = await memory.recall(Query("ada", "code", "parser 3", None, 100), 3, None)
+        await memory.close()
+        return [item.score for item in items]
+
+    def write(how: str) -> None:
+        code.write_text(
+            "import numpy as np\n\nclass Mine:\n    identity, dimension = 'mine', 4\n\n"
+            "    def embed(self, texts):\n"
+            f"        return np.array([[1.0 * ({how} == i) for i in range(4)] for t in texts], dtype=np.float32)\n"
+        )
+
+    with small_blocks():
+        (tmp_path / "store").mkdir()
+        journal = Journal(tmp_path / "store")
+        for i in range(6):
+            journal.observe(Event(f"s/{i}", "ada", i, i + 1, "code", f"parser {i}"))
+        journal.close()
+        write("0")
+        assert await told() == [1.0, 1.0, 1.0]
+        write("('3' in t)")
+        assert await told() == [1.0]
+        assert len(list((tmp_path / "store" / "vectors").iterdir())) == 2
 
 
 @pytest.mark.parametrize("name", ["1/rows.npy", "1/columns.npz", "about.json"])
