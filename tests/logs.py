@@ -18,7 +18,8 @@ Seconds = int | float | str | Fraction
 
 def ns(seconds: Seconds) -> int:
     """Seconds, as written, in nanoseconds."""
-    return int(Fraction(str(seconds)) * SECOND)
+    exact = seconds if isinstance(seconds, int | Fraction) else Fraction(str(seconds))
+    return int(exact * SECOND)
 
 
 @dataclass(frozen=True)
