@@ -7,13 +7,14 @@ is fed back, then the event that begins is asked about. So a rehearsed question 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from memory.view import NOTHING, LabelBook, View
 from simulator.core.protocols import Memory, MemoryView
-from simulator.core.types import Event, Label, Observation, Setup, Snapshot
+from simulator.core.types import Event, Label, MemoryItem, Observation, Setup, Snapshot
 from simulator.runs.history import HistoryView, Recent
 from simulator.timing.meter import SilentMeter
 
@@ -24,14 +25,38 @@ REHEARSED = 2000
 
 
 class Doing:
-    """What is being done before time 0, and the how manieth call it is."""
+    """What is being done before time 0, the how manieth call it is, and of how many of the history (0: not known)."""
 
     what = "nothing"
-    nth = 0
+    nth = of = 0
 
     def begin(self, what: str) -> None:
         """The next call is made."""
         self.what, self.nth = what, self.nth + 1
+
+    @contextmanager
+    def within(self, what: str) -> Iterator[None]:
+        """A call is made within the one that is being made; where that is given up, ``what`` stays."""
+        outer, self.what = self.what, what
+        try:
+            yield
+        except Exception:
+            self.what = outer
+            raise
+        self.what = outer
+
+
+class _Rehearsed(View):
+    """The view of a rehearsed question: a recall that hangs, or is slow, is not told as the agent's."""
+
+    __slots__ = ("doing",)
+
+    doing: Doing
+
+    async def recall(self, k: int = 5, *, token_budget: int | None = None, text: str | None = None) -> list[MemoryItem]:
+        """See ``View``."""
+        with self.doing.within("the memory's recall"):
+            return await super().recall(k, token_budget=token_budget, text=text)
 
 
 async def settled(made: Any) -> Any:
@@ -76,7 +101,9 @@ async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Eve
         doing.begin("the agent's open")
         await settled(agent.open(setup))
     rehearse = getattr(agent, "rehearse", None)
-    for t, what, i in _timeline(history, rehearse is not None, setup.user):
+    steps = _timeline(history, rehearse is not None, setup.user)
+    doing.of = doing.nth + len(steps)
+    for t, what, i in steps:
         event, label = history[i]
         if what == _OBSERVE:
             if event.user == setup.user:
@@ -94,7 +121,7 @@ async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Eve
             assert rehearse is not None
             meter = SilentMeter()
             doing.begin("the agent's rehearse")
-            await settled(rehearse(_question(event, t, setup, memory, recent, book, meter), label))
+            await settled(rehearse(_question(event, t, setup, memory, recent, book, meter, doing), label))
             meter.close()
     recent.open = None
     maintain = getattr(memory, "maintain", None)
@@ -104,11 +131,12 @@ async def prepare(agent: Any, memory: Memory | None, history: Sequence[tuple[Eve
 
 
 def _question(event: Event, t: int, setup: Setup, memory: Memory | None, recent: Recent, book: LabelBook,
-              meter: SilentMeter) -> Observation:  # fmt: skip
+              meter: SilentMeter, doing: Doing) -> Observation:  # fmt: skip
     """The observation at the start of a past event."""
     recent.open = replace(event, end_ns=t, summary=None, assistance=False)
     snapshot = Snapshot(-1, t, t, event.app, event.title, event.category)
     view: MemoryView = NOTHING
     if memory is not None:
-        view = View(memory, book, event.user, t, event.app, event.title, event.category, meter)
+        view = asked = _Rehearsed(memory, book, event.user, t, event.app, event.title, event.category, meter)
+        asked.doing = doing
     return Observation(snapshot, t, event.user, HistoryView(recent, t), setup.profile, view, meter)

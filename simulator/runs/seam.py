@@ -114,13 +114,19 @@ class Seam:
     ) -> tuple[int, tuple[str, str] | None]:
         """Make the calls before time 0 (open, history, rehearsal); their real time, uncharged, and their error.
 
-        A call that takes long is named to operators while it does: they alone know whether it blocks.
+        A call that takes long is named to operators while it does: they alone know whether it blocks. Where all of them
+        together do, how far they are is told after 20 s, and whenever twice as long has passed as before.
         """
 
         async def listen() -> None:
-            nth, since = doing.nth, real_ns()
+            begun = since = real_ns()
+            nth, next_ns = doing.nth, LONG_NS
             while not asked_to_stop():
                 await pause(100 * MS)
+                if real_ns() - begun > next_ns and doing.nth > 1:
+                    far = f"call {doing.nth}{f' of {doing.of}' if doing.of else ''}, {doing.what}"
+                    operators().warning(f"before time 0: {next_ns / 1e9:g} s so far: {far}", session=self._session)
+                    next_ns *= 2
                 if doing.nth != nth:
                     nth, since = doing.nth, real_ns()
                 elif real_ns() - since > LONG_NS:

@@ -16,7 +16,7 @@ from memory.view import LabelBook
 from simulator.core.errors import InputError
 from simulator.core.files import open_plain
 from simulator.core.protocols import Agent, Memory, SnapshotSource
-from simulator.core.traits import declares, trait
+from simulator.core.traits import MEMORYS, declares, trait
 from simulator.core.types import Event, Label, Setup
 from simulator.runs import runlog
 from simulator.runs.config import Settings, check
@@ -263,7 +263,7 @@ async def _make_ready(plan: UnitPlan, folder: Path, interrupt: Interrupt) -> _Re
         setup, doing = Setup(*who, s.seed, plan.truth.period_ns, s.protocol), Doing()
         work = partial(prepare, agent, memory, plan.history, setup, recent, book, doing)
         cold, error = await seam.prepare(work, lambda: interrupt.asked, doing)
-        failed = None if error is None else f"not played, {doing.what} failed before time 0: {error[1]}"
+        failed = None if error is None else _not_ready(doing.what, error[1])
     return _Ready(seam, memory, recent, book, profile, cold, failed, journal)
 
 
@@ -272,6 +272,13 @@ def _recalls(engine: Engine, ready: _Ready) -> Mapping[str, int]:
     if ready.journal is not None:
         return ready.journal.recalls
     return {} if engine.recalls is None else engine.recalls.told()
+
+
+def _not_ready(who: str, said: str) -> str:
+    """Why a unit was not played; a call to the memory within one to the agent is the memory's."""
+    if said.startswith(MEMORYS):
+        who, _, said = said.partition(": ")
+    return f"not played, {who} failed before time 0: {said}"
 
 
 def _note_counts(engine: Engine, memory: Memory | None, stats: Mapping[str, Any]) -> None:
