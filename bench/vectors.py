@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.index import best
 from simulator.core.rng import below, block
 from simulator.timing.clock import real_ns
 
@@ -68,6 +69,15 @@ def near_rows(each: int, users: int) -> tuple[list[int], Rows]:
     drifts = {user: Drift(each, user) for user in {i % users for i in range(ASKED)}}
     rows = [drifts[i % users].rows(m // 100 * 100, m // 100 * 100 + 1)[0] for i, m in enumerate(moments)]
     return moments, drawn_near(np.array(rows), noise)
+
+
+def known_nearest(rows: Rows, near: Rows, moments: Sequence[int], users: int) -> list[set[int]]:
+    """The true five: places of the nearest rows before each moment that are of user i % users, whose rows are in turn."""
+    found = []
+    for i, m in enumerate(moments):
+        mine = np.arange(i % users, m, users)
+        found.append({int(mine[p]) for p in best(np.vecdot(rows[mine], near[i]).astype(np.float64), 5)})
+    return found
 
 
 @dataclass(frozen=True, slots=True)
