@@ -72,7 +72,7 @@ def near_rows(each: int, users: int) -> tuple[list[int], Rows]:
 
 
 def known_nearest(rows: Rows, near: Rows, moments: Sequence[int], users: int) -> list[set[int]]:
-    """The true five: places of the nearest rows before each moment that are of user i % users, whose rows are in turn."""
+    """The true five: places of the nearest rows before each moment of user i % users, whose rows are in turn."""
     found = []
     for i, m in enumerate(moments):
         mine = np.arange(i % users, m, users)
