@@ -7,14 +7,18 @@ machine wants a token. What a server says is cut, and blotted of the token.
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import os
 import re
+import socket
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from simulator.core.errors import Exit, ProactError, UsageError, quote
+from simulator.core.types import SECOND
 from simulator.endpoint.address import check_address, is_here
 from simulator.endpoint.redact import shown
 from simulator.timing.clock import real_ns
@@ -50,13 +54,15 @@ class Wire:
     Args:
         url: such as http://127.0.0.1:8900.
         token: name of the environment variable that holds the token; read at each call, kept nowhere.
-        limit_s: how long an answer may take.
+        limit_s: how long a call may take, from the first byte sent to the last one read.
 
     Raises:
-        UsageError: no address, a secret in it, another machine without a token, or no such variable.
+        UsageError: no such limit, no address, a secret in it, another machine without a token, or no such variable.
     """
 
     def __init__(self, url: str, token: str | None = None, limit_s: float = 30.0) -> None:
+        if not 0 < limit_s < 86_400:
+            raise UsageError(f"memory: limit_s must be above 0 s and below a day, not {limit_s:g}")
         check_address(url, "a variable of the environment, named with token=NAME", "the memory server", "")
         self._parts, self._token, self._limit_s = urlsplit(url.rstrip("/")), token, limit_s
         if token is not None and (_NAME.fullmatch(token) is None or not os.environ.get(token)):
@@ -84,7 +90,7 @@ class Wire:
         try:
             link = self._opened()
             link.request(method, target, data, headers)
-            answer = link.getresponse()
+            answer = link.getresponse()  # and its body, too, by the deadline
             said = answer.read(_MOST + 1)
         except (OSError, http.client.HTTPException) as error:
             self.close()
@@ -110,6 +116,11 @@ class Wire:
         if self._link is None:
             kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
             self._link = kind(self._parts.hostname or "", self._parts.port, timeout=self._limit_s)
+        elif self._link.sock is not None:
+            self._link.sock.settimeout(self._limit_s)
+        deadline_ns = now + round(self._limit_s * SECOND)
+        answer: Any = partial(_Answer, deadline_ns)
+        self._link.response_class = answer
         self._used_ns = now
         return self._link
 
@@ -118,6 +129,34 @@ class Wire:
         if self._link is not None:
             self._link.close()
             self._link = None
+
+
+class _Answer(http.client.HTTPResponse):
+    """An answer that has to be there by an instant; the library's limit is one of each read."""
+
+    def __init__(self, deadline_ns: int, sock: socket.socket, *given: Any, **named: Any) -> None:
+        super().__init__(sock, *given, **named)
+        self.fp = io.BufferedReader(_By(deadline_ns, sock, self.fp.detach()))
+
+
+class _By(io.RawIOBase):
+    def __init__(self, deadline_ns: int, sock: socket.socket, raw: io.RawIOBase) -> None:
+        super().__init__()
+        self._deadline_ns, self._sock, self._raw = deadline_ns, sock, raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room: Any) -> int | None:
+        left_ns = self._deadline_ns - real_ns()
+        if left_ns <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left_ns / SECOND)
+        return self._raw.readinto(room)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def _why(error: BaseException) -> str:

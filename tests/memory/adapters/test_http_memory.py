@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,12 @@ from typing import Any
 import pytest
 
 from memory.adapters.http import HttpMemory
-from memory.adapters.wire import ServerError
+from memory.adapters.wire import ServerError, Wire
 from memory.base import make_memory
 from simulator.core.errors import UsageError
-from simulator.core.types import Query
+from simulator.core.types import SECOND, Query
 from simulator.play import run
+from simulator.timing.clock import real_ns
 from tests.conformance.memory_conformance import MemoryConformance
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -117,6 +120,37 @@ def test_a_status_and_a_server_that_is_none_are_told() -> None:
         HttpMemory("http://127.0.0.1:9")
     with _Poor({"health": {"name": "something else"}}) as url, pytest.raises(ServerError, match="no memory protocol 1"):
         HttpMemory(url)
+
+
+@pytest.mark.parametrize("first", [b"HTTP/1.1 200 OK\r\n\r\n", b""], ids=["body", "head"])
+def test_a_server_that_dribbles_is_no_answer_when_the_limit_is_over(first: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        ended = threading.Event()
+
+        def serve() -> None:
+            link, _ = door.accept()
+            with link, suppress(OSError):
+                link.recv(65_536)
+                link.sendall(first)
+                while not ended.wait(0.02):
+                    link.sendall(b" ")
+
+        server = threading.Thread(target=serve)
+        server.start()
+        wire = Wire(f"http://127.0.0.1:{door.getsockname()[1]}", limit_s=0.2)
+        begun = real_ns()
+        with pytest.raises(ServerError, match="did not come in time"):
+            wire.call("GET", "/health")
+        assert real_ns() - begun < 10 * SECOND
+        wire.close()
+        ended.set()
+        server.join()
+
+
+@pytest.mark.parametrize("limit_s", ["-1", "0", "1e308"])
+def test_a_limit_that_is_none_is_refused(limit_s: str) -> None:
+    with pytest.raises(UsageError, match="limit_s must be above 0 s and below a day"):
+        make_memory(f"http:http://127.0.0.1:9,limit_s={limit_s}")
 
 
 def test_another_machine_wants_a_token_and_no_secret_stands_in_an_address() -> None:
