@@ -16,7 +16,14 @@ _HOW = (
     "average; over needs whose intention had arisen before. **read**, **write**: real time of one call, 95th "
     "percentile. **visible**: from the begin of a write to the end of a recall that shows it. **tokens**: of a recall "
     f"of {K} items. **size**: of what the memory made of the past, as it reports itself (`bytes` in its `stats()`); "
-    "- where it does not. **calls**: to models, per event."
+    "- where it does not. **calls**: to models, per event. **recalled nothing**: of the agent's own recalls, those "
+    "that brought no item (in the first minutes of a past there is nothing to recall); - where there was no memory to "
+    "ask, or nobody counted."
+)
+_BLIND = (
+    "`shuffled-user` is somebody else's past as `rag` reads it, whatever memory is judged: so it is the same control "
+    "in every verdict, and a memory need not be able to read two pasts to be held against it. What a memory's own way "
+    "of reading is worth shows against `rag`, which reads the right one."
 )
 
 
@@ -39,6 +46,8 @@ def _lines(v: Verdict) -> Iterator[str]:
     yield ""
     yield f"The rule: {RULE}"
     yield ""
+    yield _BLIND
+    yield ""
     yield "**gain**: with the memory minus with the control, over the same sessions, with its 95 % interval. " + _HOW
 
 
@@ -51,7 +60,7 @@ def _part(part: Part) -> Iterator[str]:
     yield from _table(head, [_gains(part, member, metrics) for member in part.members[1:]])
     yield ""
     head = ["memory", *metrics, f"recall@{K}", f"hit@{K}", "MRR", "read ms", "write ms", "visible ms", "tokens", "size",
-            "calls", "errors"]  # fmt: skip
+            "calls", "recalled nothing", "errors"]  # fmt: skip
     yield from _table(head, [_figures(member, metrics) for member in part.members])
     missing = [f"`{m.name}` was not played: {m.reason}" for m in part.members if m.reason is not None]
     if missing:
@@ -80,7 +89,7 @@ def _gain(a: Against) -> str:
 def _figures(member: Member, metrics: Sequence[str]) -> list[str]:
     p = member.probed
     if member.reason is not None:
-        return [member.name] + ["-"] * (len(metrics) + 10)
+        return [member.name] + ["-"] * (len(metrics) + 11)
     calls: Any = None
     if "model_calls_per_event" in p:
         calls = p["model_calls_per_event"] + p.get("embedding_calls_per_event", 0.0)
@@ -91,6 +100,7 @@ def _figures(member: Member, metrics: Sequence[str]) -> list[str]:
         *(_number(p.get(name)) for name in ("read_ms_p95", "write_ms_p95", "visible_ms_p95", "tokens_per_recall")),
         _size(p.get("size_bytes")),
         _number(calls),
+        "-" if member.recalls is None else f"{member.empty} of {member.recalls}",
         str(member.errors),
     ]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -18,7 +20,7 @@ from simulator.cli.sweep_memories import Asked, _given
 from simulator.core.errors import Exit, UsageError
 from simulator.core.types import SECOND, Event, Label, MemoryItem, Query, Snapshot
 from simulator.play.probing import Probed, _asked, probe
-from simulator.play.verdict import Against, DataSet, Part, Unjudged, Verdict, judge, weigh
+from simulator.play.verdict import Against, DataSet, Member, Part, Unjudged, Verdict, judge, weigh
 from simulator.play.verdict_page import page
 from simulator.session.scenario import plays
 from simulator.workload import generate
@@ -190,6 +192,28 @@ def test_an_interval_below_0_that_p_does_not_bear_out_looks_harmful() -> None:
     assert "looks harmful" not in judge("m", "prior", [named("b", against("none", -0.2, -0.3, 0.1, 0.3))]).why
 
 
+@pytest.mark.parametrize(
+    ("recalls", "empty", "said"),
+    [(60, 60, "; in b it recalled nothing in 60 of 60 recalls"), (60, 31, "nothing in 31 of 60 recalls"),
+     (60, 30, None), (0, 0, "; in b the agent never asked it"), (None, None, None)],
+)  # fmt: skip
+@pytest.mark.parametrize("gain", [-0.2, 0.0, 0.2])
+def test_a_memory_that_mostly_recalls_nothing_is_told_as_such_beside_any_word(
+    gain: float, recalls: int | None, empty: int | None, said: str | None
+) -> None:
+    against_none = against("none", gain, gain - 0.1, gain + 0.1, 0.001 if gain else 0.9)
+    part = replace(named("b", against_none), members=(Member("m", "m", recalls=recalls, empty=empty),))
+    told = page(judge("m", "prior", [part]))
+    assert ("it recalled nothing in" in told or "never asked it" in told) == (said is not None)
+    assert (said or "") in told
+    assert f"| {'-' if recalls is None else f'{empty} of {recalls}'} | 0 |" in told
+
+
+def test_the_page_says_whose_past_the_control_reads_and_how() -> None:
+    told = page(judge("graph", "prior", [named("b", against("none", 0.0, -0.1, 0.1, 0.8))]))
+    assert "`shuffled-user` is somebody else's past as `rag` reads it, whatever memory is judged" in told
+
+
 def test_recall_hit_and_mrr_by_hand() -> None:
     """Seven past events; three of the true intention (a, c, f), of which the recalled ones stand in places 2 and 5."""
     needs = {"a": "Translation", "b": None, "c": "Translation", "d": "Data Analysis", "e": None, "f": "Translation"}
@@ -239,8 +263,25 @@ def test_the_command_writes_the_page_and_a_second_call_plays_nothing(
     assert members["oracle"]["scores"]["F1_rt"] is not None
     assert members["rag"]["probed"]["size_bytes"] % (4 * 512) == 0, "whole vectors, not the past that it saves"
     assert members["window"]["probed"]["size_bytes"] is None, "it reports none"
+    assert members["rag"]["recalls"] > members["rag"]["empty"] >= 0
+    assert members["none"]["recalls"] is None
     assert (tmp_path / "out" / "verdict.md").read_text().count("\n| ") >= 16
     assert json.loads((tmp_path / "out" / "verdict.json").read_text())["word"] == "no evidence"
+
+
+def test_of_a_memory_that_is_always_empty_the_command_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "class Empty:\n    def observe(self, event): ...\n    def recall(self, query, k, budget): return []\n"
+    )
+    desk = [ROOT / "docs" / "examples" / "desk.yaml"]
+    assert command(desk, memory=f"{mine}:Empty", out=tmp_path / "out", clock="modelled", latency="profile:instant") == 0
+    (n,) = set(re.findall(r"it recalled nothing in (\d+) of \1 recalls", " ".join(capsys.readouterr().out.split())))
+    assert int(n) > 0
+    told = json.loads((tmp_path / "out" / "verdict.json").read_text())
+    assert [told["parts"][0]["members"][0][name] for name in ("recalls", "empty")] == [int(n), int(n)]
 
 
 def test_the_page_says_which_of_the_sessions_that_come_with_proact_it_is_about() -> None:
