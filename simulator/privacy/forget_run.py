@@ -141,6 +141,8 @@ def _rewrite(old: Path, new: Path, key: str, words: tuple[str, ...]) -> dict[str
         truth = scrubber.truth(read_object(old / TRUTH)) | {"session": key, "user": FORGOTTEN}
         replace(new / TRUTH, canonical(truth) + b"\n")
         names["truth"] = digest_of(truth)
+    elif (new / TRUTH).is_file():  # the old one went before a call was cut short
+        names["truth"] = digest_of(read_object(new / TRUTH))
     lines, header = list[bytes](), dict[str, Any]()
     for record in records(old / LOG):
         if record.get("kind") == "header":

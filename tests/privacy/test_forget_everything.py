@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -237,11 +238,20 @@ def test_needs_and_history_of_a_stretch_go(home: Home, capsys: pytest.CaptureFix
     assert home.files_with(f"{WORD} profile")
 
 
+@pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("span", [None, Span(START + 3 * SECOND, START + 12 * SECOND)])
 def test_however_often_it_is_cut_short_the_last_call_ends_it(
-    home: Home, span: Span | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: Home, span: Span | None, backwards: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each call dies at a later replacement or removal of a file; the runs can be read in between."""
+    """Each call dies at a later replacement or removal of a file; the runs can be read in between. In which order a
+    folder names its files is the file system's affair.
+    """
+    walk = os.walk
+    monkeypatch.setattr(
+        os,
+        "walk",
+        lambda *a, **k: ((at, inner, sorted(files, reverse=backwards)) for at, inner, files in walk(*a, **k)),
+    )
     run = home.root / "runs" / "both"
     before = json.loads((run / "scores.json").read_text())["scores"]
     steps = 0
