@@ -35,6 +35,7 @@ class ClassPrior(Remembered):
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """One item: P(help), and P(intention | help) above 0.05, as of the moment asked about."""
+        query = self._as_of(query)
         own = [] if self._scope == "global" else [self._users.get(query.user)]
         nodes = [*own, self._everybody] if self._scope != "user" else own
         found = [_item(n, query.now_ns) for n in nodes if n is not None and n.upto(query.now_ns)[0]]

@@ -93,6 +93,7 @@ class RecencyMemory(Labelled):
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """The newest first. With a budget, older ones may stand in for longer ones: it looks 3 k back."""
+        query = self._as_of(query)
         entries, n = self.known(query.user, query.now_ns)
         wide = k if token_budget is None else 3 * k
         newest = (entries[place] for place in range(n - 1, max(n - wide, 0) - 1, -1))
@@ -115,6 +116,7 @@ class RandomMemory(Labelled):
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """Each of the events known by then is as likely as any other."""
+        query = self._as_of(query)
         entries, n = self.known(query.user, query.now_ns)
         asked = (query.user, query.now_ns, query.app or "", query.title or "", query.text or "")
         wide = min(max(k, 0) if token_budget is None else 3 * max(k, 0), n)

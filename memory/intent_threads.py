@@ -147,6 +147,7 @@ class ThreadsMemory(Remembered):
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """The score is 1 for the thread at hand, and falls from 1 (just left) to 0 (given up) for the others."""
+        query = self._as_of(query)
         desk = self._desks.get(query.user)
         if desk is None:
             return self._answer([], k, token_budget)

@@ -49,7 +49,7 @@ class OracleMemory(Labelled):
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """None where the need that is open has never arisen before."""
         needed, intention = self._need(query)
-        entries, n = self.known(query.user, query.now_ns)
+        entries, n = self.known(query.user, self._as_of(query).now_ns)
         newest = (entries[place] for place in range(n - 1, -1, -1))
         fitting = (
             entry

@@ -253,7 +253,7 @@ class Remembered:
                 self._feedback(entry)
 
     def _as_of(self, query: Query) -> Query:
-        """The question as it may be answered, see ``open_store``."""
+        """The question as it may be answered, see ``open_store``: what every ``recall`` begins with."""
         if self._until_ns is None or query.now_ns <= self._until_ns:
             return query
         return replace(query, now_ns=self._until_ns)

@@ -144,6 +144,7 @@ class PersonaMemory(Remembered):
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """The k personas nearest by cosine, from the newest that are seen at ``query.now_ns``."""
+        query = self._as_of(query)
         found = await self._seen(query.user, query.now_ns)
         if found is None:
             return self._answer([], k, token_budget)

@@ -46,6 +46,7 @@ class WindowMemory(Remembered):
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
         """The newest k events of the window; the score falls from 1 (now) to 0 (a whole span ago)."""
+        query = self._as_of(query)
         items: list[MemoryItem] = []
         for entry in reversed(self._past.get(query.user, {}).values()):
             age_ns = query.now_ns - entry.event.end_ns

@@ -94,6 +94,25 @@ def test_nothing_planted_in_a_store_stands_in_a_prompt(spec: str, until_ns: int 
     assert any("canary" in one.text for one in told), "the canaries can be seen at all"
 
 
+OPENED = [
+    "rag", "graph", "window:span_s=900", "recency", "random", "threads", "personas:refresh=3,lag_s=1",
+    "personas:kinds=assistance,match=text,refresh=3,lag_s=0", "class-prior", "class-prior:scope=global", "oracle",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("until_ns", [None, EARLY_NS], ids=["all along", "frozen early"])
+@pytest.mark.parametrize("spec", OPENED)
+def test_nothing_planted_stands_in_a_prompt_of_a_memory_whose_store_is_opened_from_python(
+    spec: str, until_ns: int | None, store: Path
+) -> None:
+    memory = made(spec, LONG)
+    memory.open_store(store, utc_anchor_ns=ANCHOR_NS, until_ns=until_ns)
+    told = asyncio.run(told_by(memory, LONG))
+    ensure_nothing_leaks(told, LONG, sharing(spec, memory), until_ns)
+    if spec not in UNSEEN:
+        assert any("canary" in one.text for one in told), "the canaries can be seen at all"
+
+
 @pytest.mark.parametrize("index", ["auto", "hnsw"])
 @pytest.mark.parametrize("until_ns", [None, EARLY_NS], ids=["all along", "frozen early"])
 def test_nothing_planted_stands_in_a_prompt_when_a_past_is_searched_as_years_are(
@@ -117,3 +136,5 @@ def test_every_memory_that_takes_a_store_is_tried_over_one() -> None:
 
     takes = {name for name in OURS if "store" in signature(memories.get(name)).parameters}
     assert takes == {spec.partition(":")[0] for spec in STORED}
+    opens = {name for name in OURS if hasattr(memories.get(name), "open_store")}
+    assert opens == {spec.partition(":")[0] for spec in OPENED}
