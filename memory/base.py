@@ -114,10 +114,31 @@ def as_memory(made: Any) -> Memory:
     """The object itself if its methods are async, else the object in a thread.
 
     Raises:
-        UsageError: it lacks a method that every memory has; a plain one may do without ``feedback`` and ``render``.
+        UsageError: it lacks a method that every memory has; a plain one may do without ``feedback`` and ``render``. Or
+            some of its methods are async and others are not.
     """
     plain = not inspect.iscoroutinefunction(trait(made, "recall"))
     for name in ("observe", "recall") if plain else ("observe", "recall", "feedback", "render"):
         if not callable(trait(made, name)):
             raise UsageError(f"the memory {type(made).__name__} has no method {_METHODS[name]}")
+    _check_alike(made, plain)
     return Threaded(made) if plain else cast(Memory, made)
+
+
+_AWAITED = ("observe", "feedback", "recall", "maintain", "forget")
+_AT_ONCE = ("render", "stats", "save", "load")
+
+
+def _check_alike(made: Any, plain: bool) -> None:
+    """What is awaited has to be async throughout or nowhere: else a call is awaited that gives None, or never runs."""
+    there = {name: inspect.iscoroutinefunction(method) for name in (*_AWAITED, *_AT_ONCE)
+             if callable(method := trait(made, name))}  # fmt: skip
+    for name, waits in there.items():
+        if name in _AWAITED and waits is plain:
+            one, other = (name, "recall") if waits else ("recall", name)
+            said = f"{one}() is async and {other}() is not: make {', '.join(_AWAITED)} all async, or none of them"
+        elif name in _AT_ONCE and waits:
+            said = f"{name}() is async: {', '.join(_AT_ONCE)} are plain in every memory"
+        else:
+            continue
+        raise UsageError(f"the memory {type(made).__name__}: {said}")

@@ -144,6 +144,9 @@ class GivesADictAtOnce(Sound):
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:  # type: ignore[override]
         return {"items": []}  # type: ignore[return-value]
 
+    async def forget(self, user: str, start_ns: int, end_ns: int) -> None:  # type: ignore[override]
+        super().forget(user, start_ns, end_ns)
+
 
 class LeaksItsOwnLabel(Sound):
     def known(self, query: Query) -> list[tuple[Event, Label]]:
