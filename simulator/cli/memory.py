@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -11,10 +13,11 @@ from simulator.cli.memory_keep import keep
 from simulator.cli.options import ModelOptions
 from simulator.cli.parameters import option, switch
 from simulator.cli.speak import Voice, counted, plain
-from simulator.core.errors import Exit, InputError, UsageError, nearest, quote
+from simulator.core.errors import Exit, InputError, ProactError, UsageError, nearest, quote
 
 if TYPE_CHECKING:
     from memory.graph import GraphMemory
+    from memory.view import View
     from simulator.core.protocols import Memory
     from simulator.core.types import MemoryItem
     from simulator.endpoint.types import ModelChoice
@@ -63,9 +66,10 @@ def explain(
     from simulator.core.titles import clean
 
     voice = Voice(as_json=json)
-    play = None if scenario is None else _play(scenario, unit)
+    found = [] if scenario is None else _plays(scenario, unit)
+    play = found[0] if found else None
     choice = ModelOptions(model=model, base_url=base_url).choice()
-    made, now_ns = (None, 0) if play is None else anyio.run(_filled, memory, play, whole, embedder, choice)
+    made, now_ns = (None, 0) if play is None else anyio.run(_filled, memory, found, whole, embedder, choice)
     graph = None if made is None else _graph_in(made)
     user = "" if play is None else play.user
     told = _words(graph, user, title, now_ns)
@@ -79,7 +83,13 @@ def explain(
         voice.record("token", **fields)
         if not json:
             voice.say(plain(_line(fields)))
-    items: list[MemoryItem] = [] if made is None else anyio.run(_asked, made, user, app, title, now_ns)
+    items: list[MemoryItem] = []
+    answer = ""
+    if made is not None:
+        view = _view(made, user, app, title, now_ns)
+        with _blamed(memory):
+            items = anyio.run(view.recall, 10)
+            answer = view.render(items)
     for item in items:
         voice.record("item", memory=item.memory, text=item.text, score=item.score, help=item.help,
                      intention=item.intention, tokens=item.tokens)  # fmt: skip
@@ -88,8 +98,7 @@ def explain(
             said = "nothing is remembered here, so which five words are taken is not known: "
             said += "--scenario names whose past is to be asked"
         else:
-            assert made is not None
-            said = made.render(items) or f"the memory knows nothing of it ({counted(len(play.history), 'past event')})"
+            said = answer or f"the memory knows nothing of it ({counted(len(play.history), 'past event')})"
         voice.say(plain(f"\n{said}"))
     if graph is not None and (unseen := _unseen(graph, user, app, now_ns)):
         voice.tell(unseen, "yellow")
@@ -125,8 +134,9 @@ def export(
         raise UsageError(f"OUT {quote(out)}: its ending tells no format; name one, as in '--format graphml'")
     if nodes < 3:
         raise UsageError(f"--nodes {nodes}: 3 or more are wanted")
-    play = _play(scenario, unit)
-    made, now_ns = anyio.run(_filled, memory, play, whole, None)
+    found = _plays(scenario, unit)
+    play = found[0]
+    made, now_ns = anyio.run(_filled, memory, found, whole, None)
     graph = _graph_in(made)
     if graph is None:
         raise UsageError(f"--memory {quote(memory)}: there is no graph in it; graph, or rag+graph, has one")
@@ -157,29 +167,59 @@ def _files(form: str, out: Path, data: Any, nodes: int) -> dict[Path, str]:
     return {out: write(data)}
 
 
-def _play(scenario: Path, unit: str | None) -> Play:
+def _plays(scenario: Path, unit: str | None) -> list[Play]:
+    """All sessions of a scenario; the one that is asked for comes first."""
     from simulator.session.scenario import plays
 
     found = {play.key: play for play in plays([scenario])}
     if unit is None:
-        return next(iter(found.values()))
+        return list(found.values())
     if unit not in found:
         raise UsageError(f"--unit {quote(unit)}: there is no such session; {nearest(unit, found)}")
-    return found[unit]
+    return [found.pop(unit), *found.values()]
 
 
-async def _filled(spec: str, play: Play, whole: bool, embedder: str | None,
+async def _filled(spec: str, found: list[Play], whole: bool, embedder: str | None,
                   choice: ModelChoice | None = None) -> tuple[Memory, int]:  # fmt: skip
+    """The memory of the first session, filled as a run of all of them fills it."""
+    from simulator.play.assemble import Choice
     from simulator.play.makers import memory_maker
     from simulator.play.models import given_by_hand
+    from simulator.play.others import check_others, pasts_of
     from simulator.play.remembering import remember
 
-    maker = memory_maker(spec)
+    play, maker = found[0], memory_maker(spec)
     anchor_ns: int | None = getattr(play.source, "utc_anchor_ns", None)
     given: dict[str, Any] = {"seed": 0, "intentions": play.intentions, "utc_anchor_ns": anchor_ns}
     given |= given_by_hand(maker, choice, embedder, play.key)
+    if maker.wants_others:
+        others = await pasts_of(found, Choice((), memory_mode="online" if whole else "frozen"))
+        check_others(maker, play, others)
+        given["others"] = {user: past for user, past in others.items() if user != play.user}
     made = maker.make(**given | ({"truth": play.truth} if maker.sees_truth else {}))
-    return made, await remember(made, play, whole=whole)
+    with _blamed(spec):
+        return made, await remember(made, play, whole=whole)
+
+
+@contextmanager
+def _blamed(spec: str) -> Iterator[None]:
+    """What a memory raises, or its embedder, is told as theirs with its file and line."""
+    from simulator.runs.blame import said
+
+    try:
+        yield
+    except ProactError:  # a sentence by itself
+        raise
+    except Exception as error:
+        raise UsageError(f"memory {quote(spec)}: {said(error)[1]}") from error
+
+
+def _view(made: Memory, user: str, app: str, title: str, now_ns: int) -> View:
+    """What an agent would read of it, and with what is checked then."""
+    from memory.view import LabelBook, View
+    from simulator.timing.meter import SilentMeter
+
+    return View(made, LabelBook(), user, now_ns, app, title, None, SilentMeter())
 
 
 def _unseen(graph: GraphMemory, user: str, app: str, now_ns: int) -> str:
@@ -190,12 +230,6 @@ def _unseen(graph: GraphMemory, user: str, app: str, now_ns: int) -> str:
     alike = sorted(name for name in known if name.casefold() == app.casefold())
     said = f"{quote(app)} was never seen in this past"
     return f"{said}, but {quote(alike[0])} was: upper and lower case count" if alike else said
-
-
-async def _asked(made: Memory, user: str, app: str, title: str, now_ns: int) -> list[MemoryItem]:
-    from simulator.core.types import Query
-
-    return await made.recall(Query(user, app, title, None, now_ns), 10, None)
 
 
 def _graph_in(made: Any) -> GraphMemory | None:

@@ -23,20 +23,29 @@ async def remember(memory: Memory, play: Play, *, whole: bool = False) -> int:
 
     Returns:
         The instant as of which it can be asked, ns: time 0, or the session's end.
+
+    Raises:
+        Exception: what a call to the memory raised, with a note that names the call (``core.traits.MEMORYS``).
     """
     from memory.view import LabelBook
 
     setup = Setup(play.source.session, play.user, play.profile, play.intentions, 0, play.period_ns)
     recent = Recent(Segmenter(play.user, play.source.session, play.segmentation), play.window_ns)
-    await prepare(None, memory, play.history, setup, recent, LabelBook(), Doing())
-    if not whole:
-        return 0
-    for event, label in await session_events(play):
-        await _write(memory, event, label)
-    return play.truth.end_ns
+    doing = Doing()
+    own = await session_events(play) if whole else []
+    try:
+        await prepare(None, memory, play.history, setup, recent, LabelBook(), doing)
+        for event, label in own:
+            await _write(memory, event, label, doing)
+    except Exception as error:
+        error.add_note(doing.what)
+        raise
+    return play.truth.end_ns if whole else 0
 
 
-async def _write(memory: Memory, event: Event, label: Label | None) -> None:
+async def _write(memory: Memory, event: Event, label: Label | None, doing: Doing) -> None:
+    doing.begin("the memory's observe")
     await memory.observe(event)
     if label is not None:
+        doing.begin("the memory's feedback")
         await memory.feedback(event, label)

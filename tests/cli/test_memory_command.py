@@ -152,3 +152,75 @@ def test_a_memory_that_a_model_writes_can_be_looked_into(
     assert (code, text in out) == (0, True)
     code, _, err = said([*words, "--memory", "graph"], capsys)
     assert (code, "the memory 'graph' asks none" in err) == (2, True)
+
+
+FAULTY = """
+class Mine:
+    def observe(self, event): ...
+    def recall(self, query, k, token_budget):
+        return []
+
+
+class CannotObserve(Mine):
+    def observe(self, event):
+        raise KeyError("place")
+
+
+class CannotRecall(Mine):
+    def recall(self, query, k, token_budget):
+        raise KeyError("place")
+
+
+class RecallsWords(Mine):
+    def recall(self, query, k, token_budget):
+        return ["words"]
+
+
+class CannotRender(Mine):
+    def recall(self, query, k, token_budget):
+        from simulator.core.types import MemoryItem
+
+        return [MemoryItem("x", 1.0)]
+
+    def render(self, items):
+        raise KeyError("place")
+
+
+class Boom:
+    identity, dimension = "boom", 3
+
+    def embed(self, texts):
+        raise KeyError("place")
+"""
+
+
+@pytest.mark.parametrize(
+    ("memory", "sentence"),
+    [
+        ("CannotObserve", "the memory's observe: KeyError: 'place' (mine.py:10)"),
+        ("CannotRecall", "the memory's recall(): KeyError: 'place' (mine.py:15)"),
+        ("RecallsWords", "memory RecallsWords: recall gives a list with a str: a MemoryItem is wanted"),
+        ("CannotRender", "the memory's render(): KeyError: 'place' (mine.py:30)"),
+        ("Boom", "the memory's feedback: KeyError: 'place' (mine.py:37)"),
+    ],
+)
+def test_what_a_memory_or_its_embedder_raises_is_told_as_theirs(
+    memory: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.py").write_text(FAULTY)
+    made = f"{tmp_path}/mine.py:{memory}"
+    given = ["--memory", "rag", "--embedder", made] if memory == "Boom" else ["--memory", made]
+    code, _, err = said(["memory", "explain", "code", "x", "--scenario", SCENARIO, *given], capsys)
+    assert code == 2
+    assert sentence in " ".join(err.split())
+    assert "Traceback" not in err
+
+
+def test_a_memory_that_reads_another_users_past_is_refused_where_there_is_none_and_reads_it_where_there_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["memory", "explain", "Mousepad", "dates.txt - Mousepad", "--memory", "shuffled-user", "--scenario"]
+    code, _, err = said([*words, SCENARIO], capsys)
+    assert (code, "nobody but" in err) == (2, True)
+    code, out, _ = said([*words, str(Path(SCENARIO).parent)], capsys)
+    assert (code, "knows nothing of it" in out) == (0, False)
