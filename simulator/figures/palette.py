@@ -9,6 +9,8 @@ published stands in grey.
 from __future__ import annotations
 
 import importlib
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from simulator.core.errors import UsageError
@@ -16,6 +18,7 @@ from simulator.core.extras import install_extra
 
 __all__ = [
     "BLUE", "COLOURS", "DASHES", "GREEN", "GREY", "MARKS", "ORANGE", "OTHERS", "STYLE", "arms", "library", "short",
+    "shorts",
 ]  # fmt: skip
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#8C8C8C"
@@ -57,3 +60,17 @@ def short(name: str, most: int = 26) -> str:
     """What is drawn of a name: one may be long, and hold what cannot be drawn or would mean mathematics."""
     plain = "".join(c for c in name if c.isprintable()).replace("$", r"\$")
     return plain if len(plain) <= most else plain[: most - 1] + "…"
+
+
+_PARAMETERS = re.compile(r":(?=\w+=)[^+]*")
+
+
+def shorts(names: Sequence[str], most: int = 26) -> list[str]:
+    """What is drawn of names beside each other: without parameters, where one is too long and none is needed.
+
+    >>> shorts(["none", "rag:documents=help,template=paper", "rag:documents=help,template=paper+graph"], 18)
+    ['none', 'rag', 'rag+graph']
+    """
+    plain = [_PARAMETERS.sub("", name) for name in names]
+    told_apart = len(set(plain)) == len(set(names))
+    return [short(name, most) for name in (plain if told_apart and max(map(len, names), default=0) > most else names)]

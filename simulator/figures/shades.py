@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from simulator.figures.palette import GREY, library, short
+from simulator.figures.palette import GREY, library, shorts
 from simulator.figures.panel import Panel
 
 __all__ = ["cells", "heat"]
@@ -57,8 +57,8 @@ def cells(
                 j, i, told[i][j], ha="center", va="center", fontsize=6, linespacing=1.05,
                 color="white" if part > 0.5 else "black", bbox={"facecolor": behind, "linewidth": 0, "pad": 0.8},
             )  # fmt: skip
-    axes.set_yticks(range(len(rows)), [short(name) for name in rows])
-    axes.set_xticks(range(len(columns)), [short(name, 18) for name in columns])
+    axes.set_yticks(range(len(rows)), shorts(rows))
+    axes.set_xticks(range(len(columns)), shorts(columns, 18))
     axes.tick_params(length=0)
     if slanted:
         axes.set_xticks(axes.get_xticks(), axes.get_xticklabels(), rotation=30, ha="right", rotation_mode="anchor")

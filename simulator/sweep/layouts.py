@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 from simulator.figures.summary import Summary
-from simulator.sweep.papers import NAME, SCALE, Published, published
+from simulator.sweep.papers import NAME, PLAYED, SCALE, Published, published
 
 __all__ = ["LAYOUTS", "METRIC", "Entry", "Layout", "Line", "Table", "table"]
 
@@ -25,11 +25,12 @@ _AXES = {
     "window": "history",
     "data": "data",
 }
+_MEMORIES = {PLAYED["rag"]: "RAG", PLAYED["graph"]: "KG", PLAYED["personas"]: "Cluster"}
 _LABELS: Mapping[str, Mapping[str, str]] = {
     "agent": {"zero-shot": "Zero-Shot", "cot": "CoT", "self-consistency": "Self-Consistency", "naive": "Naive",
               "pirf": "PIRF", "people": "Human"},
-    "memory": {"none": "None", "rag": "RAG", "graph": "KG", "personas": "Cluster", "rag+graph": "RAG+KG",
-               "rag+personas": "RAG+Cluster", "graph+personas": "KG+Cluster"},
+    "memory": {"none": "None", **_MEMORIES,
+               **{f"{a}+{b}": f"{_MEMORIES[a]}+{_MEMORIES[b]}" for a, b in permutations(_MEMORIES, 2)}},
     "modality": {"text": "text-only", "image": "multi-modal"},
     "window": {"10s": "10 s", "30s": "30 s", "1min": "1 min", "2min": "2 min", "5min": "5 min", "10min": "10 min"},
     "data": {"clean": "clean", "noise": "with noise"},
@@ -37,7 +38,7 @@ _LABELS: Mapping[str, Mapping[str, str]] = {
              "semantic_similarity": "Sem. Sim", "service_time@mean": "mean latency (s)", "F1_avg": "F1_avg",
              "FPS_norm": "FPS_norm", "S_final": "S_final", "P": "P", "R": "R"},
 }  # fmt: skip
-"""By axis: our value, and the word of the papers."""
+"""By axis: our value, and the word of the papers. Memories are theirs only as their presets play them."""
 _DIGITS = {"semantic_similarity": 3, "service_time@mean": 1, "P": 2, "R": 2, "F1_avg": 2, "FPS_norm": 2, "S_final": 2}
 _HERE = "here"
 

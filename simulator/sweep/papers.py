@@ -14,7 +14,7 @@ from typing import Any
 
 from simulator.core.yaml_files import read_yaml
 
-__all__ = ["NAME", "SCALE", "Published", "file_name", "published", "published_of"]
+__all__ = ["NAME", "PLAYED", "SCALE", "Published", "file_name", "published", "published_of"]
 
 NAME = "published, other data"
 """How every number of others is marked."""
@@ -22,6 +22,13 @@ _FOLDER = Path(__file__).with_name("published")
 _SHARES = ("accuracy", "precision", "recall", "F1", "intention_accuracy")
 SCALE: Mapping[str, float] = {**dict.fromkeys(_SHARES, 100.0), "service_time@mean": 0.001}
 """What a metric of ours is multiplied with to be printed as papers do: shares in percent, latencies in seconds."""
+
+PLAYED: Mapping[str, str] = {
+    "rag": "rag:documents=help,template=paper",
+    "graph": "graph",
+    "personas": "personas:kinds=assistance,match=text,writer=model",
+}
+"""By the word of these files, a memory of ProAgentBench as its presets play it (docs/presets.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,8 @@ def published(preset: str) -> tuple[str, tuple[Published, ...]]:
     for place, *numbers in raw["rows"]:
         row = ", ".join(str(value) for value in place.values() if value)
         whole = {axis: str(value or "") for axis, value in {**raw["place"], **place}.items()}
+        if "memory" in whole:
+            whole["memory"] = PLAYED.get(whole["memory"], whole["memory"])
         for metric, said in zip(raw["metrics"], numbers, strict=True):
             if said is not None:
                 low, high = _ends(said)

@@ -12,6 +12,7 @@ import pytest
 
 from simulator.core.errors import UsageError
 from simulator.figures import Sheet, draw_corpus
+from simulator.figures.palette import shorts
 from simulator.figures.panel import Line
 from simulator.figures.rows import bars
 from simulator.session.describe_corpus import pooled
@@ -94,6 +95,14 @@ def test_a_name_that_would_be_mathematics_is_drawn_as_it_is(tmp_path: Path) -> N
         bars(sheet["a"], ["$x_1$ & <b>", "long " * 20], [1, 2])
         file = sheet.save(tmp_path / "x.svg")
     assert "$x_1$ & <b>" in words(file)
+
+
+def test_names_with_parameters_are_told_apart_where_there_is_no_room_for_them() -> None:
+    long = ["none", "rag:documents=help,template=paper", "rag:documents=help,template=paper+graph", "my.py:Mine:k=3"]
+    assert shorts(long, 18) == ["none", "rag", "rag+graph", "my.py:Mine"]
+    assert shorts(["rag:k=3", "graph"], 18) == ["rag:k=3", "graph"]
+    alike = ["rag:documents=help,template=paper", "rag"]
+    assert shorts(alike, 18) == ["rag:documents=hel…", "rag"]
 
 
 def test_lines_of_one_sheet_leave_no_trace_on_the_next(tmp_path: Path) -> None:

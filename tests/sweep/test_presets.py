@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from memory.base import memories
 from scorers.base import catalogue
 from simulator.sweep.cells import grid
-from simulator.sweep.layouts import LAYOUTS
+from simulator.sweep.layouts import LAYOUTS, label
 from simulator.sweep.named import about, find, names
+from simulator.sweep.papers import PLAYED
 from simulator.sweep.study import StudyFile, load
 
 ALL = names()
@@ -77,3 +79,23 @@ def test_the_page_lists_all_of_them_and_none_that_there_is_not() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "presets.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `([\w:-]+)` \|", page.split("## Figures")[0], re.M)
     assert sorted(listed) == sorted(ALL)
+
+
+def test_presets_of_the_paper_play_the_papers_memories_and_their_pairs() -> None:
+    rag, graph, personas = PLAYED.values()
+    for spec, options in (
+        (rag, {"documents": "help", "template": "paper"}),
+        (graph, {}),
+        (personas, {"kinds": "assistance", "match": "text", "writer": "model"}),
+    ):
+        assert memories.parse(spec).params == options
+    pairs = [f"{rag}+{graph}", f"{rag}+{personas}", f"{graph}+{personas}"]
+    for name, wanted in (("fig7", pairs), ("table6", pairs), ("fig9", [])):
+        file = find(f"paper:{name}")
+        assert file is not None
+        played = {str(cell.value("memory")) for cell in grid(study(f"paper:{name}"), file).cells}
+        assert played == {"none", rag, graph, personas, *wanted}
+        assert all(memories.parse(memory).text == memory for memory in played), "one memory is one cell"
+        words = {label("memory", memory) for memory in played}
+        assert words <= {"None", "RAG", "KG", "Cluster", "RAG+KG", "RAG+Cluster", "KG+Cluster"}
+        assert len(words) == len(played)

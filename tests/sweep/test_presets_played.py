@@ -18,6 +18,7 @@ from tests.sweep.helpful import helpful
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 MOMENTS = {"paper:table2": 3, "paper:fig5": 6, "paper:fig7": 14, "paper:table6": 14, "paper:fig9": 6}
+PERSONA = "You describe one side of a computer user"
 TRAJECTORIES = {"pira:naive-vs-pirf": 2, "clean-vs-noise": 4}
 FIGURES = {
     "paper:fig5": ["context"], "paper:fig7": ["heatmap"], "paper:table6": ["heatmap"], "paper:fig9": ["pareto"],
@@ -44,7 +45,13 @@ def play(preset: str, out: Path, server: FaultServer) -> Swept:
 def test_a_preset_is_played_summarised_laid_out_and_drawn(preset: str, tmp_path: Path, server: FaultServer) -> None:
     n_asked = len(server.asked["helps"])
     swept = play(preset, tmp_path / "out", server)
-    bodies = [json.dumps(asked.json) for asked in server.asked["helps"][n_asked:] if asked.body]
+    asked_for = [json.dumps(asked.json) for asked in server.asked["helps"][n_asked:] if asked.body]
+    written = [body for body in asked_for if PERSONA in body]
+    bodies = [body for body in asked_for if PERSONA not in body]
+    assert bool(written) == (preset in ("paper:fig7", "paper:table6", "paper:fig9")), (
+        "the study's model writes personas"
+    )
+    assert not any("image_url" in body for body in written)
     pictures = sum("image_url" in body for body in bodies) / len(bodies)
     assert pictures == (0.5 if preset in ("paper:fig7", "paper:table6") else 0), "half of their cells show the picture"
     n_cells = (MOMENTS | TRAJECTORIES)[preset]
@@ -56,6 +63,7 @@ def test_a_preset_is_played_summarised_laid_out_and_drawn(preset: str, tmp_path:
     for cell in summary["cells"]:
         assert cell["model"] == "m"
         assert cell["counts"].get("error", 0) == cell["counts"].get("unparsed", 0) == 0
+        assert not any("persona" in note for note in cell.get("notes", ())), "no text of theirs was missing"
     assert {row["mark"] for row in summary["published"]} <= {NAME}
     assert bool(summary["published"]) == (preset != "paper:fig5")
     rows = list(csv.DictReader((swept.folder / f"{file_name(preset)}.csv").read_text(encoding="utf-8").splitlines()))

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from simulator.sweep.papers import NAME, SCALE, published, published_of
+from simulator.sweep.papers import NAME, PLAYED, SCALE, published, published_of
 
 FACTS = Path(__file__).resolve().parents[2] / "../shared/facts"
 needs_facts = pytest.mark.skipif(not FACTS.is_dir(), reason="the notes on the papers lie outside the repository")
 SHORT = {"ZS": "zero-shot", "CoT": "cot", "SC": "self-consistency"}
 WHEN = ("accuracy", "precision", "recall", "F1", "intention_accuracy", "semantic_similarity")
-MEMORIES = ("rag", "graph", "personas")
+MEMORIES = tuple(PLAYED.values())
 PRESETS = ("paper:table2", "paper:fig7", "paper:table6", "paper:fig9", "pira:naive-vs-pirf", "clean-vs-noise")
 
 
@@ -101,7 +101,7 @@ def test_latencies_and_averages_are_those_in_the_notes() -> None:
     }
     assert "KG .537->.601, RAG .550" in text
     averages = {n.place["memory"]: n.value for n in published("paper:fig7")[1]}
-    assert averages == {"none": 53.7, "graph": 60.1, "rag": 55.0}
+    assert averages == {"none": 53.7, "graph": 60.1, PLAYED["rag"]: 55.0}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
