@@ -141,7 +141,7 @@ class Kept:
         """See ``core.protocols.Embedder``.
 
         Raises:
-            ProactError: what came is not one row of unit length for each text.
+            ProactError: what came is not one row of unit length and of the embedder's dimension for each text.
         """
         known = {text: row for text in texts if (row := self._rows.get(text)) is not None}
         new = [text for text in dict.fromkeys(texts) if text not in known]
@@ -180,9 +180,14 @@ class Kept:
             close()
 
     def _checked(self, found: Any, n: int) -> NDArray[np.float32]:
-        rows = np.asarray(found, dtype=np.float32)
+        try:
+            rows = np.asarray(found, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise ProactError(f"embedder {self.identity}: rows of numbers are wanted, all of one length") from error
         if rows.ndim != 2 or rows.shape[0] != n or rows.shape[1] == 0:
             raise ProactError(f"embedder {self.identity}: {n} rows of one length are wanted, not shape {rows.shape}")
+        if rows.shape[1] != self.dimension:
+            raise ProactError(f"embedder {self.identity}: its dimension is {self.dimension}, and {rows.shape[1]} came")
         squares = np.einsum("ij,ij->i", rows, rows)
         if not (np.abs(squares[squares != 0] - 1) < 1e-3).all():  # also where a number is none
             raise ProactError(f"embedder {self.identity}: rows of unit length are wanted, or zeros for an empty text")

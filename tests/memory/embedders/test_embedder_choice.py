@@ -90,10 +90,25 @@ def test_units_share_histories_and_no_decision_is_faster_for_another_units_texts
     assert inner.asked[-1] == ["in a history"]
 
 
-@pytest.mark.parametrize("rows", [[[3.0, 4.0]], [[float("nan"), 1.0]], [[1.0, 0.0], [0.0, 1.0]], [[]]])
-def test_rows_that_are_no_unit_vectors_are_an_error(rows: Any) -> None:
-    with pytest.raises(ProactError, match="embedder counting/2"):
-        Kept(Counting(*rows)).embed(["a"])
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([[3.0, 4.0]], "rows of unit length"),
+        ([[float("nan"), 1.0]], "rows of unit length"),
+        ([[1.0, 0.0], [0.0, 1.0]], "1 rows of one length are wanted"),
+        ([[]], "1 rows of one length are wanted"),
+        ([[1.0, 0.0, 0.0]], "its dimension is 2, and 3 came"),
+        ([["a", "b"]], "rows of numbers are wanted"),
+        ([None], "1 rows of one length are wanted"),
+    ],
+)
+def test_rows_that_are_no_unit_vectors_are_an_error(rows: Any, why: str) -> None:
+    class Gives(Counting):
+        def embed(self, texts: Sequence[str]) -> Any:
+            return list(self.rows)
+
+    with pytest.raises(ProactError, match=f"embedder counting/2: {why}"):
+        Kept(Gives(*rows)).embed(["a"])
 
 
 def test_the_default_is_hashing_with_its_own_store() -> None:
