@@ -35,6 +35,7 @@ def keep(
     from simulator.play.others import session_events
     from simulator.session.scenario import plays
 
+    _check_free(store)
     voice = Voice(as_json=json)
     total: Counter[str] = Counter()
     for play in plays(scenarios):
@@ -46,6 +47,14 @@ def keep(
     voice.say(plain(f"{store}: --memory rag:store={store} reads it"))
     voice.record("done", store=str(store), **total)
     return Exit.DONE
+
+
+def _check_free(store: Path) -> None:
+    """A folder of other things stays as it is."""
+    from memory.journal import NAME
+
+    if store.is_dir() and not (store / NAME).exists() and any(path.name != ".lock" for path in store.iterdir()):
+        raise InputError(store, "is not empty and holds no store; name one, or a folder that is still to be made")
 
 
 def _kept(store: Path, play: Play, pairs: list[tuple[Event, Label | None]]) -> dict[str, int]:

@@ -34,21 +34,22 @@ def plan_store(path: Path, user: str, span: Span) -> Item | None:
         if journal.clock == "utc":
             begin = begin if span.start_ns is None else span.start_ns
             end = end if span.end_ns is None else span.end_ns
-        n, texts = 0, set[str]()
+        n_events, n_labels, texts = 0, 0, set[str]()
         for entry in journal.entries(user):
             event, label = entry.event, entry.label
             told = label is not None and begin <= label.available_ns < end
             if event.start_ns < end and event.end_ns > begin:
+                n_events += 1
                 texts.update(text for text in (event.title, event.summary) if text)
             elif not told:
                 continue
-            n += 1
+            n_labels += label is not None
             if label is not None and label.query:
                 texts.add(label.query)
-        early = sum(label.user == user and begin <= label.available_ns < end for label in journal.early())
+        n_labels += sum(label.user == user and begin <= label.available_ns < end for label in journal.early())
     finally:
         journal.close()
-    if not n + early:
+    if not n_events + n_labels:
         return None
 
     def apply() -> list[Unreached]:
@@ -59,4 +60,9 @@ def plan_store(path: Path, user: str, span: Span) -> Item | None:
             written.close()
         return []
 
-    return Item("memory", path, f"{n + early} remembered events and labels", apply, frozenset(texts))
+    said = f"{_counted(n_events, 'remembered event')} and {_counted(n_labels, 'label')}"
+    return Item("memory", path, said, apply, frozenset(texts))
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"

@@ -48,6 +48,11 @@ def test_a_store_without_a_calendar_and_a_folder_with_something_else_are_refused
     Journal(tmp_path / "session").close()
     assert _run(["memory", "keep", str(tmp_path / "session"), DESK]) == 2
     assert "does not count in calendar time" in capsys.readouterr().err
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "cli.md").write_text("words")
+    assert _run(["memory", "keep", str(tmp_path / "pages"), DESK]) == 2
+    assert "is not empty and holds no store" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "pages").iterdir()] == ["cli.md"]
 
 
 @pytest.mark.parametrize(

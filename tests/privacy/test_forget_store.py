@@ -33,7 +33,7 @@ def held(folder: Path) -> list[tuple[str, str]]:
 def test_a_users_part_of_a_store_goes_and_nobody_elses(tmp_path: Path) -> None:
     folder = stored(tmp_path / "store")
     found = plan("ada", [tmp_path])
-    assert [(item.kind, item.said) for item in found.items] == [("memory", "4 remembered events and labels")]
+    assert [(item.kind, item.said) for item in found.items] == [("memory", "4 remembered events and 4 labels")]
     assert {"TITLEada1", "QUERYada1"} <= found.items[0].texts
     found.carry_out()
     assert held(folder) == [("bob", f"s/{i}") for i in range(4)]
@@ -51,6 +51,21 @@ def test_a_stretch_goes_where_the_store_knows_the_calendar_else_all(tmp_path: Pa
         plan("ada", [folder], span).carry_out()
         assert {event_id for user, event_id in held(folder) if user == "ada"} == stays
         assert len(held(folder)) == 4 + len(stays)
+
+
+def test_events_and_labels_are_counted_apart(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, utc_anchor_ns=0)
+    for i in range(3):
+        journal.observe(Event(f"s/{i}", "ada", i * SECOND, (i + 1) * SECOND, "code", "x"))
+    journal.feedback(Label("s/0", "ada", True, 5 * SECOND))  # told late
+    journal.feedback(Label("s/9", "ada", True, 5 * SECOND))  # of an event that never came
+    journal.close()
+    for span, told in ((Span(), "3 remembered events and 2 labels"),
+                       (Span(SECOND, 2 * SECOND), "1 remembered event and 0 labels"),
+                       (Span(4 * SECOND, 6 * SECOND), "0 remembered events and 2 labels")):  # fmt: skip
+        assert [item.said for item in plan("ada", [tmp_path], span).items] == [told]
+    plan("ada", [tmp_path], Span(4 * SECOND, 6 * SECOND)).carry_out()
+    assert [item.said for item in plan("ada", [tmp_path]).items] == ["3 remembered events and 0 labels"]
 
 
 def test_what_is_made_of_a_store_goes_before_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
