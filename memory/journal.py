@@ -187,11 +187,12 @@ class Journal:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
+            self._db.execute("COMMIT")
+        except BaseException:  # also of the commit: what it did not keep, nothing here may go on from
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
             self.seq, self._chain, self.numbers = seq, chain, users
             raise
-        self._db.execute("COMMIT")
 
     def observe(self, event: Event) -> bool:
         """Append an event; False if it is known already."""

@@ -2,6 +2,7 @@ import os
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,21 @@ from simulator.core.types import Event, Label
 
 EVENT = Event("s/1", "ada", -20, -10, "code", "half \ud800 a pair 会议", "ide", "wrote", assistance=True)
 LABEL = Label("s/1", "ada", True, -5, "Translation", "why\n\x00")
+
+
+class Full:
+    """A connection whose commits find no room."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def execute(self, ask: str, *args: Any) -> sqlite3.Cursor:
+        if ask == "COMMIT":
+            raise sqlite3.OperationalError("database or disk is full")
+        return self._db.execute(ask, *args)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._db, name)
 
 
 def test_what_is_written_is_read_back_by_whoever_opens_it_next(tmp_path: Path) -> None:
@@ -95,6 +111,30 @@ def test_a_batch_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
         journal.observe(EVENT)
         journal.feedback(LABEL)
     assert journal.seq == 2
+
+
+def test_a_write_for_which_there_is_no_room_leaves_nothing_that_later_ones_go_on_from(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.observe(replace(EVENT, user="sam"))
+    name, pages = journal.identity, journal._db.execute("PRAGMA page_count").fetchone()[0]
+    long = "a long title " * 4_000
+    for cut in range(4):  # wherever it fails: as a row is written, or as all of it is kept
+        journal._db.execute(f"PRAGMA max_page_count={pages + cut}")
+        with pytest.raises((sqlite3.OperationalError, UsageError), match=r"full|no room"):
+            journal.observe(replace(EVENT, user="bob", title=long))
+    assert (journal.identity, journal.users()) == (name, ["sam"])
+    db, journal._db = journal._db, Full(journal._db)  # type: ignore[assignment]
+    with pytest.raises((sqlite3.OperationalError, UsageError)):
+        journal.observe(replace(EVENT, user="bob"))
+    journal._db = db
+    assert (journal.identity, journal.seq, journal.users()) == (name, 1, ["sam"])
+    journal._db.execute("PRAGMA max_page_count=100000")
+    journal.observe(replace(EVENT, user="bob"))
+    journal.observe(replace(EVENT, user="eve"))
+    journal.close()
+    again = Journal(tmp_path, read_only=True)
+    assert [e.event.user for e in again.entries()] == ["sam", "bob", "eve"]
+    assert again.identity == journal.identity
 
 
 def test_instants_are_kept_in_utc_and_read_from_any_session(tmp_path: Path) -> None:
