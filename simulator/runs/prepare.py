@@ -21,7 +21,7 @@ from simulator.timing.meter import SilentMeter
 __all__ = ["REHEARSED", "Doing", "prepare"]
 
 REHEARSED = 2000
-"""At most so many events, the newest, are rehearsed."""
+"""At most so many of the user's own events, the newest, are rehearsed."""
 
 
 class Doing:
@@ -73,13 +73,14 @@ def _timeline(history: Sequence[tuple[Event, Label | None]], rehearsed: bool, us
     Rehearsed are the user's own events that last: one of no length would be asked about after its own label was told.
     """
     steps: list[tuple[int, int, int]] = []
-    first_rehearsed = len(history) - REHEARSED
+    later = sum(event.user == user for event, _ in history)  # of the user's own events, those not yet gone through
     for i, (event, label) in enumerate(history):
+        newest, later = later <= REHEARSED, later - (event.user == user)
         steps.append((event.end_ns, _OBSERVE, i))
         if label is not None:
             steps.append((max(event.end_ns, label.available_ns), _FEEDBACK, i))
             own = event.user == user and not event.assistance and event.start_ns < event.end_ns
-            if rehearsed and i >= first_rehearsed and own:
+            if rehearsed and newest and own:
                 steps.append((event.start_ns, _REHEARSE, i))
     return sorted(steps)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memory.base import make_memory
 from simulator.core.types import SECOND, SILENT, Decision, Event, Label, Observation
 from tests.worlds import plan, play, screen
@@ -52,6 +54,14 @@ def test_other_users_fill_the_memory_and_nothing_else(tmp_path: Path) -> None:
         assert Looks.rehearsed == ["old/1"]
     assert _look(history[1:], "graph:scope=backoff", tmp_path / "alone")["help"] == [1.0]
     assert _look(history[1:], "graph:scope=user", tmp_path / "apart")["help"] == []
+
+
+def test_what_others_left_shortens_no_rehearsal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.runs.prepare.REHEARSED", 2)
+    mine = [_past(f"old/{i}", "u", asked=True, start_s=-30 + i) for i in range(3)]
+    others = [_past(f"other/{i}", "v", asked=False, start_s=-20 + i) for i in range(5)]
+    _look(mine + others, "graph:scope=global", tmp_path / "run")
+    assert Looks.rehearsed == ["old/1", "old/2"]
 
 
 def test_an_event_of_no_length_is_not_rehearsed_as_its_label_is_known_by_then(tmp_path: Path) -> None:
