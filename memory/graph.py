@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import inf
+from math import inf, lcm
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +147,7 @@ class GraphMemory(Remembered):
             return None
         chosen = tables[0].words.top(title, now_ns, N_KEYWORDS)
         nodes: dict[str, Node] = {}
-        helped: list[tuple[dict[str, int], int]] = []
+        helped: list[tuple[int, int]] = []
         needed: list[tuple[dict[str, int], int]] = []
         most, latest_ns = 0, 0
         for word in chosen:
@@ -161,7 +161,7 @@ class GraphMemory(Remembered):
                 latest_ns = newest_ns if not nodes else max(latest_ns, newest_ns)
                 nodes[word] = node
                 most = max(most, n)
-                helped.append(({"help": n_help}, n))
+                helped.append((n_help, n))
                 if n_help:  # a word never seen with help has no shares among moments with help; of all, they are 0
                     needed.append((by, n_help if self._help_only else n))
                 break
@@ -169,9 +169,10 @@ class GraphMemory(Remembered):
             return None
         of_help = len(chosen) if self._mean_of_all else len(nodes)
         of_needs = len(needed) if self._help_only and not self._mean_of_all else of_help
-        n_helped, of = added(helped)
+        of = lcm(*[n for _, n in helped])
+        n_helped = sum([n_help * (of // n) for n_help, n in helped])
         parts, whole = added(needed)
-        return Words(chosen, nodes, most, latest_ns, parts, whole * of_needs, n_helped["help"] / (of * of_help))
+        return Words(chosen, nodes, most, latest_ns, parts, whole * of_needs, n_helped / (of * of_help))
 
     def _app_item(self, app: str | None, tables: Sequence[Counts], now_ns: int) -> MemoryItem | None:
         node = self.app(app, tables, now_ns)
