@@ -2,6 +2,7 @@
 
 ``RULE`` names how: of the token budget every memory has an even part of its own, spent in turns, one item each, best
 first, until k items are taken; what is then left of the budget goes to whoever has an item that fits, again in turns.
+An item costs its tokens and its mark, a memory's first one also the memory's heading (``heading``, where it has one).
 Where there is a budget, ours are asked for three times k items without one: what would fit is then not kept back behind
 an item that does not. Others are told the whole budget, since they may write their items to measure.
 
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from memory.past import Remembered
-from memory.wording import render_lines
+from memory.wording import MARK, PAST, estimate_tokens, render_lines
 from simulator.core.errors import UsageError, quote
 from simulator.core.protocols import Memory
 from simulator.core.registry import model_wanted
@@ -29,7 +30,7 @@ from simulator.core.types import Event, Label, MemoryItem, Query
 
 __all__ = ["RULE", "Combined", "Mixer", "Part", "parted", "share_out"]
 
-RULE = "even-parts-in-turns/2"
+RULE = "even-parts-in-turns/3"
 _WIDER = 3  # times k items of which to take those that fit
 _PLUS = re.compile(r"\+(?!\d)")  # 1e+5 is a number
 _ISOLATION = {"native": 0, "collection": 1, "none": 2}
@@ -137,6 +138,7 @@ class Combined:
             "mutates_past": any(c.get("mutates_past", False) for c in told),
             "llm_per_write": any(c.get("llm_per_write", False) for c in told),
         }
+        self._heads = [estimate_tokens(_heading(m)) + MARK for m in memories]  # and the empty line between two
         self._n: Counter[str] = Counter()
 
     @property
@@ -163,7 +165,7 @@ class Combined:
             self._n[f"{name}.recalls"] += 1
             self._n[f"{name}.empty_return"] += k > 0 and not items
             found.append([replace(item, memory=name) for item in items])
-        kept, left_out = share_out(found, k, token_budget)
+        kept, left_out = share_out(found, k, token_budget, self._heads)
         self._n["over_budget"] += left_out
         return sorted(kept, key=lambda item: -item.score)
 
@@ -174,7 +176,7 @@ class Combined:
             own = [item for item in items if item.memory == name]
             said.append(memory.render(own) if own else "")
         others = [item for item in items if item.memory not in self._parts]
-        said.append(render_lines(others, "From the user's past:"))
+        said.append(render_lines(others, PAST))
         return "\n\n".join(text for text in said if text)
 
     def needs_upkeep(self) -> bool:
@@ -237,42 +239,62 @@ def _stored(memory: Any, name: str) -> Callable[[Path], None]:
     return method
 
 
-def share_out(found: Sequence[Sequence[MemoryItem]], k: int, token_budget: int | None) -> tuple[list[MemoryItem], int]:
+def _heading(memory: Any) -> str:
+    """What a memory writes above its items; empty where that is not known."""
+    plain = trait(memory, "plain", memory)  # a thread speaks for what has no words of its own
+    said = trait(plain, "heading", "" if callable(trait(plain, "render")) else PAST)
+    return said if isinstance(said, str) else ""
+
+
+def share_out(found: Sequence[Sequence[MemoryItem]], k: int, token_budget: int | None,
+              heads: Sequence[int] = ()) -> tuple[list[MemoryItem], int]:  # fmt: skip
     """At most k items of several lists within one budget, by ``RULE``.
 
     Args:
         found: each memory's items, best first.
         k: how many in all.
-        token_budget: tokens for all of them, None for no limit.
+        token_budget: tokens for all of them, with marks and headings; None for no limit.
+        heads: tokens of each memory's heading; none by default.
 
     Returns:
         The items in the order of taking, and how many were passed over because they did not fit.
     """
     kept: list[MemoryItem] = []
-    waiting = [list(items) for items in found]
+    waiting = [_Waiting(list(items), head) for items, head in zip(found, heads or [0] * len(found), strict=True)]
     if token_budget is None:
         _in_turns(waiting, k, kept, [None] * len(found))
         return kept, 0
     share = token_budget // max(len(found), 1)
-    _in_turns(waiting, k, kept, [[share] for _ in found])
-    rest = [token_budget - sum(item.tokens for item in kept)]  # one purse, held by all
+    own = [[share] for _ in found]
+    _in_turns(waiting, k, kept, own)
+    rest = [token_budget - sum(share - purse[0] for purse in own)]  # one purse, held by all
     _in_turns(waiting, k, kept, [rest] * len(found))
-    left_out = sum(map(len, waiting)) if len(kept) < k else 0
+    left_out = sum(len(one.items) for one in waiting) if len(kept) < k else 0
     return kept, left_out
 
 
-def _in_turns(waiting: list[list[MemoryItem]], k: int, kept: list[MemoryItem],
+@dataclass(slots=True)
+class _Waiting:
+    """A memory's items that were not taken yet, and what its heading costs, 0 once that is paid."""
+
+    items: list[MemoryItem]
+    head: int
+
+
+def _in_turns(waiting: Sequence[_Waiting], k: int, kept: list[MemoryItem],
               purses: Sequence[list[int] | None]) -> None:  # fmt: skip
     """Take the best item that each purse can pay, turn by turn, out of ``waiting`` into ``kept``."""
     while len(kept) < k:
         before = len(kept)
-        for items, purse in zip(waiting, purses, strict=True):
-            place = next((i for i, item in enumerate(items) if purse is None or item.tokens <= purse[0]), None)
+        for one, purse in zip(waiting, purses, strict=True):
+            most = None if purse is None else purse[0] - one.head - MARK
+            place = next((i for i, item in enumerate(one.items) if most is None or item.tokens <= most), None)
             if place is None or len(kept) >= k:
                 continue
-            item = items.pop(place)
+            item = one.items.pop(place)
             kept.append(item)
             if purse is not None:
-                purse[0] -= item.tokens
+                purse[0] -= item.tokens + MARK + one.head
+                one.head = 0
         if len(kept) == before:
             return

@@ -18,7 +18,7 @@ from typing import Any
 
 from memory.entry import Entry
 from memory.journal import Journal
-from memory.wording import render_lines, within_budget
+from memory.wording import PAST, render_lines, within_budget
 from simulator.core.errors import InputError
 from simulator.core.files import json_lines
 from simulator.core.types import Event, Label, MemoryItem, Query
@@ -42,7 +42,7 @@ class Remembered:
 
     inline = True
     capabilities = CAPABILITIES
-    heading = "From the user's past:"
+    heading = PAST
 
     def __init__(self) -> None:
         self._past: dict[str, dict[str, Entry]] = {}
@@ -259,7 +259,7 @@ class Remembered:
         return replace(query, now_ns=self._until_ns)
 
     def _answer(self, items: Sequence[MemoryItem], k: int, token_budget: int | None) -> list[MemoryItem]:
-        """Cut to k and to the budget, and count what that left out."""
-        kept, left_out = within_budget(items, k, token_budget)
+        """Cut to k and to the budget, which covers the heading too, and count what that left out."""
+        kept, left_out = within_budget(items, k, token_budget, self.heading)
         self._n["over_budget"] += left_out
         return kept

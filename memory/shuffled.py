@@ -39,7 +39,9 @@ class ShuffledUser:
                  others: Mapping[str, Past] | None = None) -> None:  # fmt: skip
         if memories.aliases.get(of, of) not in _NATIVE:
             raise ValueError(f"of must be one of {', '.join(_NATIVE)}")
-        self._inner: Any = make_memory(of, seed=seed)
+        inner: Any = make_memory(of, seed=seed)
+        self._inner = inner
+        self.heading: str = inner.heading
         self._seed, self._waiting = seed, dict(others or {})
         self._since_ns: dict[str, int] = {}
         self._without = 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from memory.wording import render_lines
+from memory.wording import PAST, render_lines
 from simulator.core.errors import LostError
 from simulator.core.traits import trait
 from simulator.core.types import Event, Label, MemoryItem, Query
@@ -67,7 +67,7 @@ class Threaded:
             if not isinstance(text, str):  # "None" in a prompt would be taken for the memory's words
                 raise TypeError(f"render gives a {type(text).__name__}, not a text")
             return text
-        return render_lines(items, "From the user's past:")
+        return render_lines(items, PAST)
 
     async def maintain(self, now_ns: int) -> None:
         """Upkeep off the decision path, if the object knows any."""

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from simulator.core.types import Event, Label, MemoryItem
 
 __all__ = [
+    "MARK",
+    "PAST",
     "estimate_tokens",
     "event_words",
     "label_words",
@@ -18,6 +20,10 @@ __all__ = [
 ]
 
 
+MARK = 1
+"""Tokens that an item costs beside its text: the mark before it and the end of the line."""
+PAST = "From the user's past:"
+"""The heading of a memory that has none of its own."""
 _BEYOND_LATIN = re.compile("[\u2e80-\U0010ffff]")
 
 
@@ -70,19 +76,22 @@ def render_lines(items: Sequence[MemoryItem], heading: str) -> str:
     return "\n".join([heading, *(f"- {one_line(i.text, 2000)}" for i in items)]) if items else ""
 
 
-def within_budget(items: Iterable[MemoryItem], k: int, token_budget: int | None) -> tuple[list[MemoryItem], int]:
-    """The first k items whose tokens fit the budget together, and how many were left out because they did not.
+def within_budget(
+    items: Iterable[MemoryItem], k: int, token_budget: int | None, heading: str = ""
+) -> tuple[list[MemoryItem], int]:
+    """The first k items that fit the budget together, and how many were left out because they did not.
 
-    An item that does not fit is passed over; a shorter one after it may still fit.
+    The budget covers what ``render_lines`` makes of them: a heading, and a mark and a line end for each. An item that
+    does not fit is passed over; a shorter one after it may still fit.
     """
     kept: list[MemoryItem] = []
-    spent = left_out = 0
+    spent, left_out = estimate_tokens(heading), 0
     for item in items:
         if len(kept) >= k:
             break
-        if token_budget is not None and spent + item.tokens > token_budget:
+        if token_budget is not None and spent + item.tokens + MARK > token_budget:
             left_out += 1
             continue
         kept.append(item)
-        spent += item.tokens
+        spent += item.tokens + MARK
     return kept, left_out

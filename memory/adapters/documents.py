@@ -101,7 +101,7 @@ class DocumentMemory:
         near = [pair for pair in near if pair[1].known_ns <= query.now_ns]
         near.sort(key=lambda pair: (-pair[0], -pair[1].known_ns, pair[1].entry.event.id))
         items = [self._item(document, score) for score, document in near]
-        return within_budget(items, k, token_budget)[0]
+        return within_budget(items, k, token_budget, self.heading)[0]
 
     def render(self, items: Sequence[MemoryItem]) -> str:
         """One line an item under a heading."""

@@ -42,6 +42,8 @@ class GraphitiMemory(Counted):
         "llm_per_write": True,
     }
 
+    heading = "What is known of the user:"
+
     def __init__(self, url: str, token: str | None = None, proxy: int = 0, upstream: str = "") -> None:
         self._wire, self._name = Wire(url, token), own_name()
         self._told: dict[str, dict[str, Label]] = {}
@@ -84,11 +86,11 @@ class GraphitiMemory(Counted):
             valid, text = _date(fact.get("valid_at")), one_line(str(fact.get("fact") or ""), 500)
             if text and (valid is None or valid <= now):
                 items.append(MemoryItem(text, 1.0 / (place + 1), tokens=estimate_tokens(text)))
-        return within_budget(items, k, token_budget)[0]
+        return within_budget(items, k, token_budget, self.heading)[0]
 
     def render(self, items: Sequence[MemoryItem]) -> str:
         """One line a fact."""
-        return render_lines(items, "What is known of the user:")
+        return render_lines(items, self.heading)
 
     def close(self) -> None:
         """Delete what was sent."""

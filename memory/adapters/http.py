@@ -13,7 +13,7 @@ from typing import Any
 from memory.adapters.counted import Counted
 from memory.adapters.wire import ServerError, Wire, own_name
 from memory.base import memories
-from memory.wording import estimate_tokens, render_lines
+from memory.wording import PAST, estimate_tokens, render_lines
 from simulator.core.types import Event, Label, MemoryItem, Query
 
 __all__ = ["HttpMemory"]
@@ -35,6 +35,8 @@ class HttpMemory(Counted):
         upstream: the model server behind that proxy.
         seed: of the run; the server is told.
     """
+
+    heading = PAST
 
     def __init__(self, url: str, token: str | None = None, limit_s: float = 30.0, proxy: int = 0, upstream: str = "",
                  seed: int = 0) -> None:  # fmt: skip
@@ -87,7 +89,7 @@ class HttpMemory(Counted):
 
     def render(self, items: Sequence[MemoryItem]) -> str:
         """One line an item."""
-        return render_lines(items, "From the user's past:")
+        return render_lines(items, self.heading)
 
     def forget(self, user: str, start_ns: int, end_ns: int) -> Any:
         """Have it forget a span."""

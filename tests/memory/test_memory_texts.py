@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memory.embed import HashEmbedder, vectors
 from memory.index import Index, best
 from memory.keywords import Tally, WordCounts, tokens
-from memory.wording import estimate_tokens, one_line, within_budget
+from memory.wording import MARK, estimate_tokens, one_line, render_lines, within_budget
 from simulator.core.types import MemoryItem
 
 ROOT = Path(__file__).parents[2]
@@ -127,8 +127,17 @@ def test_a_budget_is_kept_and_every_item_left_out_is_counted(sizes: list[int], k
     items = [MemoryItem("x", 1.0, tokens=n) for n in sizes]
     kept, left_out = within_budget(items, k, budget)
     assert len(kept) <= k
-    assert budget is None or sum(i.tokens for i in kept) <= budget
+    assert budget is None or sum(i.tokens + MARK for i in kept) <= budget
     assert len(kept) == k or len(kept) + left_out == len(items)
+
+
+@given(st.lists(st.text(max_size=60), max_size=9), st.text(max_size=40), st.integers(0, 120))
+def test_a_budget_covers_the_heading_and_the_marks_of_what_is_shown(
+    texts: list[str], heading: str, budget: int
+) -> None:
+    items = [MemoryItem(text, 1.0, tokens=estimate_tokens(text)) for text in texts]
+    kept, _ = within_budget(items, 9, budget, heading)
+    assert estimate_tokens(render_lines(kept, heading)) <= budget
 
 
 def test_tokens_are_estimated_and_lines_are_flat() -> None:

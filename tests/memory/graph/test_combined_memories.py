@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agents.evidence import LabelReader, weigh
 from memory.base import make_memory, memories
 from memory.combined import RULE, Combined, parted, share_out
+from memory.wording import MARK, PAST, estimate_tokens
 from simulator.core.errors import UsageError
 from simulator.core.types import Event, Label, MemoryItem, Query
 from simulator.play.makers import memory_maker
@@ -121,25 +122,29 @@ async def test_what_fits_is_not_kept_back_behind_an_item_that_does_not() -> None
         event = Event(f"u/{n}", "u", n * 10, n * 10 + 10, "code", title)
         await memory.observe(event)
         await memory.feedback(event, Label(event.id, "u", True, event.end_ns, "Translation"))
-    items = await memory.recall(Query("u", "code", titles[0], None, 1000), 5, 60)
-    left = 60 - sum(i.tokens for i in items)
-    every = await memory.recall(Query("u", "code", titles[0], None, 1000), 9, None)
+    asked = Query("u", "code", titles[0], None, 1000)
+    items, every = await memory.recall(asked, 5, 84), await memory.recall(asked, 9, None)
     rag = [i for i in every if i.memory == "rag"]
-    assert 30 < rag[0].tokens <= 60
-    waiting = [i.tokens for i in rag if i.text not in {one.text for one in items}]
-    assert left < min(waiting)
+    head = estimate_tokens(PAST) + 1
+    assert 84 // 2 < rag[0].tokens + MARK + head <= 84
+    waiting = [i for i in rag if i.text not in {one.text for one in items}]
+    spent = sum(i.tokens + MARK for i in items)
+    spent += sum(estimate_tokens(memory.parts[name].heading) + 1 for name in {str(i.memory) for i in items})
+    assert estimate_tokens(memory.render(items)) <= spent <= 84 < spent + min(i.tokens + MARK for i in waiting)
     assert sum(i.memory == "rag" for i in items) >= 2
 
 
 def test_the_budget_is_shared_evenly_in_turns_and_what_is_left_goes_on() -> None:
-    assert RULE == "even-parts-in-turns/2"
-    a, b = [item("a1", 30), item("a2", 30), item("a3", 10)], [item("b1", 20)]
-    # 50 each: a1 30, b1 20, then a3 10 (a2 does not fit into 20); the 40 left pay for a2 too.
+    assert RULE == "even-parts-in-turns/3"
+    a, b = [item("a1", 29), item("a2", 29), item("a3", 9)], [item("b1", 19)]
+    # An item costs its mark. 50 each: a1 30, b1 20, then a3 10 (a2 does not fit into 20); the 40 left pay for a2 too.
     kept, left_out = share_out([a, b], 9, 100)
     assert [i.text for i in kept] == ["a1", "b1", "a3", "a2"]
     assert left_out == 0
     kept, left_out = share_out([a, b], 9, 80)  # 40 each: a1, b1, a3; 20 left do not pay for a2
     assert ([i.text for i in kept], left_out) == (["a1", "b1", "a3"], 1)
+    kept, left_out = share_out([a, b], 9, 80, [11, 0])  # 40 each: a's heading and a3 (a1 does not fit), b1
+    assert ([i.text for i in kept], left_out) == (["a3", "b1", "a1"], 1)  # 39 left: no second heading
     kept, _ = share_out([a, b], 2, None)
     assert [i.text for i in kept] == ["a1", "b1"]
 
@@ -147,25 +152,55 @@ def test_the_budget_is_shared_evenly_in_turns_and_what_is_left_goes_on() -> None
 _LISTS = st.lists(st.lists(st.integers(1, 40), max_size=6), min_size=1, max_size=4)
 
 
-@given(_LISTS, st.integers(0, 12), st.none() | st.integers(0, 150))
+@given(
+    _LISTS, st.integers(0, 12), st.none() | st.integers(0, 150), st.lists(st.integers(0, 20), min_size=4, max_size=4)
+)
 def test_k_and_budget_hold_together_and_nothing_that_fits_is_wasted(
-    sizes: list[list[int]], k: int, budget: int | None
+    sizes: list[list[int]], k: int, budget: int | None, heads: list[int]
 ) -> None:
-    found = [[item(f"{m}/{n}", tokens) for n, tokens in enumerate(own)] for m, own in enumerate(sizes)]
-    kept, left_out = share_out(found, k, budget)
+    found = [[item(f"{m}/{n}", tokens, memory=str(m)) for n, tokens in enumerate(own)] for m, own in enumerate(sizes)]
+    kept, left_out = share_out(found, k, budget, heads[: len(sizes)])
     assert len(kept) <= k
-    spent = sum(i.tokens for i in kept)
+    told = {int(str(i.memory)) for i in kept}
+    spent = sum(i.tokens + MARK for i in kept) + sum(heads[m] for m in told)
     assert budget is None or spent <= budget
     rest = [i for own in found for i in own if i not in kept]
     if len(kept) < k:
         assert left_out == len(rest)
         assert budget is not None or not rest
-        assert all(spent + i.tokens > budget for i in rest if budget is not None)
+        for i in rest if budget is not None else ():
+            m = int(str(i.memory))
+            assert spent + i.tokens + MARK + (0 if m in told else heads[m]) > budget  # type: ignore[operator]
     if budget is not None:
         share = budget // len(sizes)
-        for own in found:  # nobody's first item is squeezed out by somebody else's many, while there are turns
-            if own and own[0].tokens <= share and k >= len(sizes):
+        for m, own in enumerate(found):  # nobody's first item is squeezed out by somebody else's many, with turns left
+            if own and own[0].tokens + MARK + heads[m] <= share and k >= len(sizes):
                 assert own[0] in kept
+
+
+ASKED_OF = [
+    "rag", "graph", "personas:refresh=1,lag_s=0", "recency", "window", "class-prior", "threads:idle_s=0",
+    "shuffled-user:of=graph", "rag+graph", "graph+personas:refresh=1,lag_s=0+rag",
+    "rag+class-prior+shuffled-user:of=rag",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", ASKED_OF)
+async def test_what_stands_in_a_prompt_keeps_to_the_budget_with_headings_and_marks(spec: str) -> None:
+    memory: Any = make_memory(spec, seed=1)
+    for n in range(60):
+        user, need = ("u", "v")[n % 4 == 0], "Translation" if n % 3 else None
+        event = Event(
+            f"{user}/{n}", user, n * 10, n * 10 + 10, "code", f"parser {'deep ' * (n % 7)}part{n % 9} 报告{n}"
+        )
+        await memory.observe(event)
+        await memory.feedback(event, Label(event.id, user, need is not None, event.end_ns, need))
+    seen = 0
+    for budget in range(0, 400, 7):
+        items = await memory.recall(Query("u", "code", "parser part3 报告", None, 600), 8, budget)
+        seen += len(items)
+        assert estimate_tokens(memory.render(items)) <= budget
+    assert seen
 
 
 async def test_what_is_stored_comes_back_part_by_part(tmp_path: Path) -> None:
