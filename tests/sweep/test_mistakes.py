@@ -134,15 +134,14 @@ class Ends:
 
 @pytest.mark.parametrize("at_import", ["", "from os import _exit; _exit(3)"])
 def test_an_agent_that_ends_the_process_while_it_is_made_is_told(at_import: str, tmp_path: Path) -> None:
-    code = tmp_path / "ends.py"
-    code.write_text(ENDS.format(at_import=at_import))
-    file = world(tmp_path, n=1, axes={"agent": f"{code}:Ends", "memory": "none", "latency": LATENCY})
+    (tmp_path / "ends.py").write_text(ENDS.format(at_import=at_import))
+    file = world(tmp_path, n=1, axes={"agent": "ends.py:Ends", "memory": "none", "latency": LATENCY})
     done = subprocess.run(
         [sys.executable, "-m", "simulator.cli", "sweep", file.name, "--out", "out", "--engine", "inline"],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2
-    assert "Ends'" in done.stderr
+    assert "'ends.py:Ends'" in done.stderr
     assert "os._exit(3), which would end proact itself" in " ".join(done.stderr.split())
 
 
