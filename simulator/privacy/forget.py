@@ -23,7 +23,7 @@ from simulator.privacy.forget_release import releases
 from simulator.privacy.forget_run import is_others, plan_run
 from simulator.privacy.forget_scenario import SUFFIXES, Scene, plan_scene, profile_items, read_scene
 from simulator.privacy.forget_session import WRECK, Head, is_broken, is_wreck, last_ns, plan_session, read_head
-from simulator.privacy.forget_store import MADE_OF_STORE, STORE, plan_store
+from simulator.privacy.forget_store import LOGS, MADE_OF_STORE, STORE, plan_store
 from simulator.privacy.forget_sweep import MADE_AGAIN, SWEEP, plan_sweep
 from simulator.privacy.forget_tables import ACCOUNT, PAST, SPLIT, is_table, plan_account, plan_memory, plan_table
 from simulator.privacy.forget_uses import IN_USE, Uses, uses_of
@@ -360,6 +360,8 @@ def _look_at(path: Path, found: _Found) -> None:
         found.memories.append(path)
     elif path.name == STORE:
         found.stores.append(path)
+    elif path.name in LOGS and path.with_name(STORE).is_file():
+        pass  # read and cut with it
     elif path.name in (ACCOUNT, SPLIT):
         found.accounts.append(path)
     elif suffix in (".jsonl", ".csv") and is_table(path):

@@ -8,9 +8,11 @@ from memory.journal import COUNTS, NAME, VECTORS, Journal
 from simulator.privacy.items import Item, Unreached
 from simulator.privacy.span import Span
 
-__all__ = ["MADE_OF_STORE", "STORE", "plan_store"]
+__all__ = ["LOGS", "MADE_OF_STORE", "STORE", "plan_store"]
 
 STORE = NAME
+LOGS = (f"{NAME}-wal", f"{NAME}-shm")
+"""Files of SQLite's beside it, which go with it."""
 MADE_OF_STORE = (VECTORS, COUNTS)
 """Folders beside it, which go with what was forgotten: they are made anew."""
 _EVER = 2**62
@@ -18,7 +20,7 @@ _EVER = 2**62
 
 def plan_store(path: Path, user: str, span: Span) -> Item | None:
     """What of a store is the user's: of one in calendar time what lies in the stretch, of another all of it, since
-    nobody can show when it was.
+    nobody can show when it was. Also what is left of an earlier call, whoever's it was.
 
     Args:
         path: ``journal.sqlite``.
@@ -47,9 +49,10 @@ def plan_store(path: Path, user: str, span: Span) -> Item | None:
             if label is not None and label.query:
                 texts.add(label.query)
         n_labels += sum(label.user == user and begin <= label.available_ns < end for label in journal.early())
+        unfinished = journal.unfinished
     finally:
         journal.close()
-    if not n_events + n_labels:
+    if not n_events + n_labels and not unfinished:
         return None
 
     def apply() -> list[Unreached]:
@@ -58,9 +61,13 @@ def plan_store(path: Path, user: str, span: Span) -> Item | None:
             written.forget(user, begin, end)
         finally:
             written.close()
-        return []
+        return (
+            [] if written.left is None else [Unreached(path, f"deleted, but not yet out of its files: {written.left}")]
+        )
 
-    said = f"{_counted(n_events, 'remembered event')} and {_counted(n_labels, 'label')}"
+    said = "what was forgotten earlier, out of its files"
+    if n_events + n_labels:
+        said = f"{_counted(n_events, 'remembered event')} and {_counted(n_labels, 'label')}"
     return Item("memory", path, said, apply, frozenset(texts))
 
 

@@ -7,22 +7,24 @@ from typing import Any
 import pytest
 
 from memory.journal import NAME, VECTORS, Journal
-from simulator.core.errors import InputError, UsageError
+from simulator.core.errors import InputError, NoRoom, UsageError
 from simulator.core.types import Event, Label
 
 EVENT = Event("s/1", "ada", -20, -10, "code", "half \ud800 a pair 会议", "ide", "wrote", assistance=True)
 LABEL = Label("s/1", "ada", True, -5, "Translation", "why\n\x00")
 
 
-class Full:
-    """A connection whose commits find no room."""
+class Stuck:
+    """A connection that cannot commit."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
     def execute(self, ask: str, *args: Any) -> sqlite3.Cursor:
         if ask == "COMMIT":
-            raise sqlite3.OperationalError("database or disk is full")
+            fault = sqlite3.OperationalError("database is locked")
+            fault.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise fault
         return self._db.execute(ask, *args)
 
     def __getattr__(self, name: str) -> Any:
@@ -120,11 +122,11 @@ def test_a_write_for_which_there_is_no_room_leaves_nothing_that_later_ones_go_on
     long = "a long title " * 4_000
     for cut in range(4):  # wherever it fails: as a row is written, or as all of it is kept
         journal._db.execute(f"PRAGMA max_page_count={pages + cut}")
-        with pytest.raises((sqlite3.OperationalError, UsageError), match=r"full|no room"):
+        with pytest.raises(NoRoom, match="no room left"):
             journal.observe(replace(EVENT, user="bob", title=long))
     assert (journal.identity, journal.users()) == (name, ["sam"])
-    db, journal._db = journal._db, Full(journal._db)  # type: ignore[assignment]
-    with pytest.raises((sqlite3.OperationalError, UsageError)):
+    db, journal._db = journal._db, Stuck(journal._db)  # type: ignore[assignment]
+    with pytest.raises(InputError, match="another program holds it"):
         journal.observe(replace(EVENT, user="bob"))
     journal._db = db
     assert (journal.identity, journal.seq, journal.users()) == (name, 1, ["sam"])
@@ -156,7 +158,7 @@ def test_a_reader_sees_the_store_as_it_was_when_it_was_opened(tmp_path: Path) ->
     journal.observe(replace(EVENT, id="s/2"))
     assert [e.event.id for e in reader.entries()] == ["s/1"]
     assert reader.seq == 1
-    with pytest.raises(sqlite3.OperationalError):
+    with pytest.raises(InputError, match="readonly"):
         reader.observe(replace(EVENT, id="s/3"))
 
 
