@@ -43,7 +43,7 @@ OPTIONS = {
     "rag": ("documents=help", "documents=all", "template=paper", "documents=help,template=paper",
             "documents=all,template=paper", "index=exact"),
     "graph": ("keyword_conditional=help_only", "keyword_mean=all"),
-    "personas": ("linkage=ward", "scoring=code"),
+    "personas": ("linkage=ward", "scoring=code", "match=text", "kinds=assistance"),
 }  # fmt: skip
 """What is varied of each memory, against its defaults, in ``OPTION_FIGURES``; besides ``SCOPES`` and the mode."""
 SCOPES = ("graph", "graph:scope=global", "graph:scope=backoff")
