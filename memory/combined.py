@@ -106,6 +106,17 @@ class Mixer:
         told = [(trait(part.cls, "asks_model"), part.params) for part in self._parts]
         return any(callable(asks) and asks(of) for asks, of in told)
 
+    def asks_before(self, params: Mapping[str, Any]) -> int | None:
+        """How often they ask it before time 0, at most; None where one of them cannot tell."""
+        total = 0
+        for part in self._parts:
+            asks, before = trait(part.cls, "asks_model"), trait(part.cls, "asks_before")
+            if callable(asks) and asks(part.params):
+                if not callable(before):
+                    return None
+                total += before(part.params)
+        return total
+
     def __call__(self, **given: Any) -> Combined:
         """One that nobody else has; each part takes what it knows of what is given."""
         return Combined([(part.name, part.make(**given)) for part in self._parts])

@@ -140,6 +140,11 @@ class PersonaMemory(Remembered):
         """Whether it asks the run's model with these parameters: told before anything is made."""
         return params.get("writer") == "model"
 
+    @staticmethod
+    def asks_before(params: Mapping[str, Any]) -> int:
+        """How often it does before time 0, at most: once a persona. A frozen memory asks no more."""
+        return 2 * int(params.get("cap", 15)) if params.get("writer") == "model" else 0
+
     # What the engine calls.
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:

@@ -50,8 +50,9 @@ class CellFacts:
         needs: of its tasks.
         protocol: of its runs; ``latency_source`` likewise.
         asks: calls to a model that one decision makes; 0 where none is asked, None where that cannot be told, as where
-            the memory asks one.
+            a memory asks one that is not frozen.
         asks_once: it is asked once a session instead.
+        asks_before: calls that the memory makes before time 0 of a session with a past, at most.
         pictures: pictures that one call sends, at most.
         marked: measured beside others.
     """
@@ -67,6 +68,7 @@ class CellFacts:
     marked: bool
     code: str = ""
     asks_once: bool = False
+    asks_before: int = 0
 
 
 def facts_of(cells: Sequence[Cell], sets: Mapping[str, DataSet], where: Path, *, beside: bool, dry: bool = False
@@ -174,13 +176,14 @@ def _known(cell: Cell, plan: UnitPlan, *, beside: bool) -> CellFacts:
     latency = getattr(s.latency, "decide_ns", getattr(s.latency, "median_ns", None))
     agent = maker_of("agent", cell.choice["agent"])
     strategy = header.get("strategy") or {}
+    before = _memory_asks(cell, frozen=header.get("memory_mode") == "frozen")
     pictures = 0 if strategy.get("modality", "text") == "text" else 1 + int(strategy.get("frames") or 0)
     return CellFacts(
         inputs, Needs(endpoint, (measured and not beside) or records, limit), s.protocol, s.latency_source,
         latency if isinstance(latency, int) else None,
-        None if _memory_asks(cell) else _asks(agent.wants_model, strategy), pictures,
+        None if before is None else _asks(agent.wants_model, strategy), pictures,
         maker_of("memory", cell.choice["memory"]).wants_others, measured and beside, code_digest(header),
-        trait(agents.get(parse_spec(str(cell.choice["agent"])).name), "asks_once", False) is True,
+        trait(agents.get(parse_spec(str(cell.choice["agent"])).name), "asks_once", False) is True, before or 0,
     )  # fmt: skip
 
 
@@ -193,11 +196,16 @@ def _asks(wants: str | None, strategy: Mapping[str, Any]) -> int | None:
     return int(k) * int(stages) if isinstance(k, int) and isinstance(stages, int) else None
 
 
-def _memory_asks(cell: Cell) -> bool:
-    """Whether its memory asks the run's model, as its class says of its parameters."""
+def _memory_asks(cell: Cell, *, frozen: bool) -> int | None:
+    """How often its memory asks the run's model before time 0 at most, as its class says of its parameters; None where
+    that is not all, or cannot be told.
+    """
     spec = memories.parse(str(cell.choice["memory"]))
-    asks = trait(memories.get(spec.name), "asks_model")
-    return bool(callable(asks) and asks(spec.params))
+    asks, before = (trait(memories.get(spec.name), name) for name in ("asks_model", "asks_before"))
+    if not (callable(asks) and asks(spec.params)):
+        return 0
+    told = before(spec.params) if frozen and callable(before) else None
+    return told if isinstance(told, int) else None
 
 
 def _endpoint(cell: Cell, header: Mapping[str, Any], model: ModelChoice | None) -> tuple[str | None, int | None]:
@@ -216,5 +224,5 @@ def _unknown(cell: Cell) -> CellFacts:
     agent = maker_of("agent", cell.choice["agent"])
     clock = str(cell.choice.get("clock", "measured"))
     source = "measured" if clock in _MEASURED else clock
-    asks = 0 if agent.wants_model is None and not _memory_asks(cell) else None
+    asks = 0 if agent.wants_model is None and _memory_asks(cell, frozen=False) == 0 else None
     return CellFacts("", Needs(), str(cell.choice.get("protocol", "stream")), source, None, asks, 0, False, False)

@@ -106,14 +106,16 @@ class _Sum:
         """Take the missing units of a run in."""
         cell, facts, sessions = plan.cells[run.cell], plan.facts[run.cell], plan.sessions(run)
         n = sum(_decisions(facts, sessions[i]) for i in run.missing)
-        calls = None if facts.asks is None else (len(run.missing) if facts.asks_once else n) * facts.asks
+        asked = (len(run.missing) if facts.asks_once else n) * (facts.asks or 0)
+        before = facts.asks_before * sum(sessions[i].n_past > 0 for i in run.missing)
+        calls = None if facts.asks is None else asked + before
         is_known = self.decisions is not None and plan.sets[cell.data].first is not None
         self.decisions = (self.decisions or 0) + n if is_known else None
         self.calls = None if self.calls is None or calls is None else self.calls + calls
         self.n_alone += len(run.missing) if facts.needs.alone else 0
         n_past = sum(sessions[i].n_past for i in run.missing)
         seconds, known = self.alone_s if facts.needs.alone else self.seconds, calls or 0
-        tokens_in = [known * (t + facts.pictures * p) for t, p in zip(_TOKENS_IN, _TOKENS_PICTURE, strict=True)]
+        tokens_in = [known * t + asked * facts.pictures * p for t, p in zip(_TOKENS_IN, _TOKENS_PICTURE, strict=True)]
         tokens_out = [known * t for t in _TOKENS_OUT]
         for end in (0, 1):
             around = len(run.missing) * _UNIT_S[end] + n_past * _EVENT_S[end]

@@ -110,6 +110,21 @@ def test_a_dry_run_tells_that_a_memory_asks_a_model(memory: str, tmp_path: Path)
     assert estimate(dry(file, tmp_path / "out"), 1, 1).calls == 0
 
 
+@pytest.mark.parametrize(
+    ("memory", "calls"), [("personas:writer=model", 30), ("personas:cap=2,writer=model+rag", 4), ("rag+personas", 0)]
+)
+def test_a_dry_run_counts_what_a_frozen_memory_asks_before_a_session_with_a_past(
+    memory: str, calls: int, tmp_path: Path
+) -> None:
+    axes = {"agent": "silent", "protocol": "moments", "latency": LATENCY, "memory": memory}
+    file = world(tmp_path, n=2, axes=axes, metrics=[])
+    with_a_past = Path(__file__).resolve().parents[2] / "scenarios" / "translation"
+    for sessions, found in (([], 0), ([with_a_past], calls)):
+        assert estimate(dry(file, tmp_path / "out", sessions=sessions), 1, 1).calls == found
+    write(tmp_path, axes={**axes, "memory_mode": "online"}, metrics=[])
+    assert estimate(dry(file, tmp_path / "out", sessions=[with_a_past]), 1, 1).calls == (None if calls else 0)
+
+
 def test_a_dry_run_counts_the_moments_that_there_are_and_what_is_asked_once(tmp_path: Path) -> None:
     axes = {"agent": "zero-shot", "memory": "none", "protocol": "moments", "latency": LATENCY}
     file = world(tmp_path, n=2, axes=axes, metrics=[])
