@@ -192,6 +192,7 @@ class GraphMemory(Remembered):
         shares = above(words.parts, words.whole, KEYWORD_SHARE)
         named = ", ".join([f"“{w}”" for w in words.nodes])  # words hold letters and digits only
         text = f"With {named} in the title help was needed in {percent(words.help_share)} of moments"
+        text += " (the mean of these words)" if len(nodes) > 1 else ""
         if shares:
             text += f"{', then for' if self._help_only else ''}: {_listed(shares)}"
         return _item(text, words.n, words.latest_ns, words.help_share, shares, nodes, now_ns)

@@ -54,7 +54,7 @@ async def test_the_keyword_prior_is_the_mean_over_the_words_of_shares_of_all_the
     # parser: 5 moments, 3 with help, all coding (3/5); readme: 2 moments, 1 with help (translation, 1/2).
     memory = await remembering("graph")
     (text,) = await said(memory, None, "parser readme")
-    assert "help was needed in 55 % of moments: Coding/Programming 30 %, Translation 25 %" in text
+    assert "help was needed in 55 % of moments (the mean of these words): Coding/Programming 30 %, Translation 25 %" in text
     (item,) = await memory.recall(Query("u", None, "parser readme", None, 1000), 5, None)
     assert item.help == pytest.approx((3 / 5 + 1 / 2) / 2)
     assert (item.intention, item.score, item.latest_source_ns) == ("Coding/Programming", 5 / 9, 100)
@@ -66,7 +66,7 @@ HELP_ONLY = "graph:keyword_conditional=help_only"
 async def test_conditioned_on_help_the_shares_of_a_keyword_are_of_moments_with_help() -> None:
     # parser: 3 of 3; readme: 1 of 1; holiday was never seen with help and has no such shares.
     (text,) = await said(await remembering(HELP_ONLY), None, "parser readme holiday")
-    assert text.endswith("of moments, then for: Coding/Programming 50 %, Translation 50 %")
+    assert text.endswith("of moments (the mean of these words), then for: Coding/Programming 50 %, Translation 50 %")
 
 
 @pytest.mark.parametrize("mean", ["known", "all"])
@@ -144,13 +144,13 @@ async def test_a_mean_of_exactly_ten_in_a_hundred_is_not_above_it_however_it_is_
     ]
     memory = await remembering("graph", rows)
     (text,) = await said(memory, None, "ab cd ef")
-    assert text == "With “ab”, “cd”, “ef” in the title help was needed in 10 % of moments"
+    assert text == "With “ab”, “cd”, “ef” in the title help was needed in 10 % of moments (the mean of these words)"
     assert (1 / 10 + 2 / 10 + 0 / 10) / 3 > 0.1
     await add(memory, [("", "ef", "T")], "v")  # another user's changes nothing
     await memory.observe(Event("u/x", "u", 300, 310, "", "ef"))
     await memory.feedback(Event("u/x", "u", 300, 310, "", "ef"), Label("u/x", "u", True, 310, "T"))
     (text,) = await said(memory, None, "ab cd ef")
-    assert text.endswith("13 % of moments: T 13 %")
+    assert text.endswith("13 % of moments (the mean of these words): T 13 %")
 
 
 async def test_intentions_of_equal_means_come_by_name_however_they_are_made_up() -> None:
