@@ -54,7 +54,7 @@ async def test_the_keyword_prior_is_the_mean_over_the_words_of_shares_of_all_the
     # parser: 5 moments, 3 with help, all coding (3/5); readme: 2 moments, 1 with help (translation, 1/2).
     memory = await remembering("graph")
     (text,) = await said(memory, None, "parser readme")
-    assert "help was needed in 55 % of moments (the mean of these words): Coding/Programming 30 %, Translation 25 %" in text
+    assert text.endswith("55 % of moments (the mean of these words): Coding/Programming 30 %, Translation 25 %")
     (item,) = await memory.recall(Query("u", None, "parser readme", None, 1000), 5, None)
     assert item.help == pytest.approx((3 / 5 + 1 / 2) / 2)
     assert (item.intention, item.score, item.latest_source_ns) == ("Coding/Programming", 5 / 9, 100)
