@@ -119,7 +119,12 @@ class Mixer:
 
     def __call__(self, **given: Any) -> Combined:
         """One that nobody else has; each part takes what it knows of what is given."""
-        return Combined([(part.name, part.make(**given)) for part in self._parts])
+        told: Mapping[str, Any] = given.pop("header_facts", None) or {}
+        parts = []
+        for part in self._parts:
+            of_it = {key.removeprefix(f"{part.name}."): told[key] for key in told if key.startswith(f"{part.name}.")}
+            parts.append((part.name, part.make(**given, header_facts=of_it)))
+        return Combined(parts)
 
 
 class Combined:

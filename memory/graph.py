@@ -75,13 +75,15 @@ class GraphMemory(Remembered):
         store: a folder with a past that is read and not written, see ``open_store``. Its counts lie beside it.
         utc_anchor_ns: the UTC of time 0; for a store whose instants are UTC.
         store_until_ns: with a store, later questions are answered as of this instant (0 in a run with frozen memory).
+        header_facts: what the run's header says of it: with a store, that is seen as it was then.
     """
 
     heading = "Statistics of the user's past (a hint; what is on the screen counts more):"
 
     def __init__(self, scope: str = "user", keyword_conditional: str = "paper", keyword_mean: str = "known",
                  show_next: bool = False, next_gap_s: float = 0.0, store: str = "", utc_anchor_ns: int | None = None,
-                 store_until_ns: int | None = None) -> None:  # fmt: skip
+                 store_until_ns: int | None = None,
+                 header_facts: Mapping[str, Any] | None = None) -> None:  # fmt: skip
         super().__init__()
         for name, value, known in (
             ("scope", scope, SCOPES),
@@ -99,7 +101,8 @@ class GraphMemory(Remembered):
         self._everybody = Counts()
         self.capabilities = {**CAPABILITIES, "isolation": "native" if scope == "user" else "none"}
         if store:
-            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns, until_ns=store_until_ns)
+            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns, until_ns=store_until_ns,
+                            identity=(header_facts or {}).get("store"))  # fmt: skip
 
     @classmethod
     def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -170,9 +170,12 @@ def open_shelves(journal: Journal, kind: Kind) -> tuple[dict[str, StoredShelf], 
     if not found:
         return {}, 0
     folder = place / str(found)
-    users = json.loads((folder / "about.json").read_text(encoding="utf-8"))["users"]
     names = {str(number): name for name, number in journal.numbers.items()}
-    return {names[user]: StoredShelf(folder / user, journal, kind) for user in users}, found
+    try:
+        users = json.loads((folder / "about.json").read_text(encoding="utf-8"))["users"]
+        return {names[user]: StoredShelf(folder / user, journal, kind) for user in users}, found
+    except FileNotFoundError:  # another process made them anew, or forgets
+        return {}, 0
 
 
 def _valid(place: Path, journal: Journal) -> int:

@@ -160,7 +160,7 @@ class Remembered:
         return {"events": events, "labels": labels, **stored, **dict(sorted(self._n.items()))}
 
     def open_store(self, folder: Path, *, utc_anchor_ns: int | None = None, keep: bool = False,
-                   until_ns: int | None = None) -> None:  # fmt: skip
+                   until_ns: int | None = None, identity: str | None = None) -> None:  # fmt: skip
         """Remember what a folder holds; for a memory that is still empty.
 
         Args:
@@ -169,11 +169,12 @@ class Remembered:
             keep: write on in it; it is made if there is none. Else it stays as it is.
             until_ns: answer later questions as of this instant: a store may hold the very time that a run plays, and a
                 frozen memory is not to learn of it. None for no such limit.
+            identity: for a store that is only read: what it held when that was its identity, see ``Journal``.
 
         Raises:
             InputError: see ``Journal``, as for ``UsageError``.
         """
-        self._journal = Journal(folder, read_only=not keep, utc_anchor_ns=utc_anchor_ns)
+        self._journal = Journal(folder, read_only=not keep, utc_anchor_ns=utc_anchor_ns, identity=identity)
         self._keeps, self._arrived, self._until_ns = keep, self._journal.seq, until_ns
         self._stored = self._journal.sizes()
         self._early = {(label.user, label.event_id): label for label in self._journal.early()}

@@ -48,11 +48,13 @@ class RagMemory(Remembered):
         store: a folder with a past that is read and not written, see ``open_store``.
         utc_anchor_ns: the UTC of time 0; for a store whose instants are UTC.
         store_until_ns: with a store, later questions are answered as of this instant (0 in a run with frozen memory).
+        header_facts: what the run's header says of it: with a store, that is seen as it was then.
     """
 
     def __init__(self, documents: str = "labelled", template: str = "window", embedder: Embedder | None = None,
                  index: str = "auto", store: str = "", utc_anchor_ns: int | None = None,
-                 store_until_ns: int | None = None) -> None:  # fmt: skip
+                 store_until_ns: int | None = None,
+                 header_facts: Mapping[str, Any] | None = None) -> None:  # fmt: skip
         super().__init__()
         if index not in _INDEXES:
             raise ValueError(f"index must be one of {', '.join(_INDEXES)}")
@@ -70,7 +72,8 @@ class RagMemory(Remembered):
         self._users: dict[str, Shelf] = {}
         self._shelves: dict[str, StoredShelf] = {}
         if store:
-            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns, until_ns=store_until_ns)
+            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns, until_ns=store_until_ns,
+                            identity=(header_facts or {}).get("store"))  # fmt: skip
 
     @classmethod
     def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:

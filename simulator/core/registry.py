@@ -85,7 +85,8 @@ def _scalar(text: str) -> Any:
 
 
 _RUNS_OWN = frozenset(
-    {"truth", "seed", "intentions", "unit", "others", "choice", "utc_anchor_ns", "store_until_ns", "embedder", "rules"}
+    {"truth", "seed", "intentions", "unit", "others", "choice", "utc_anchor_ns", "store_until_ns"}
+    | {"header_facts", "embedder", "rules"}
 )
 """Parameters that a run or other code fills in; the last two only where they are no plain values."""
 _MODELS = {"ModelChoice": frozenset({"ModelChoice"}), "Model": frozenset({"Model", "Endpoint"})}

@@ -123,6 +123,7 @@ def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> 
         raise UsageError(f"{registry.kind}: {want} is wanted, not an object of {type(what).__name__}")
 
     def make(**given: Any) -> Any:
+        given = {"header_facts": told, **given}
         if spec is not None:
             return finish(registry.make(spec, **given))
         takes = inspect.signature(cls).parameters

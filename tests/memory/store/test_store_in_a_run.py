@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from memory.journal import Journal
 from memory.rag import RagMemory
 from simulator.core.errors import InputError
 from simulator.core.types import SECOND, Event, Label, Query
@@ -49,6 +50,31 @@ async def test_a_run_writes_down_what_its_store_holds_and_leaves_it_alone(tmp_pa
     await keep(tmp_path / "store", 4)
     (other,) = await assemble(choice)
     assert other.header()["memory_facts"] != facts
+
+
+@pytest.mark.parametrize("name", ["rag", "graph"])
+async def test_a_unit_opens_its_store_as_the_header_names_it(tmp_path: Path, name: str) -> None:
+    """Units of one run begin hours after another, and somebody keeps the day meanwhile."""
+    for folder, n in (("a", 3), ("b", 5)):
+        await keep(tmp_path / folder, n)
+    spec = f"{name}:store={tmp_path / 'a'}+{name}:store={tmp_path / 'b'}"
+    (alone,) = await assemble(Choice(scenarios=(str(DESK),), memory=spec.partition("+")[0]))
+    (both,) = await assemble(Choice(scenarios=(str(DESK),), memory=spec))
+    facts = both.header()["memory_facts"]
+    first, second = (facts[f"{part}.store"] for part in spec.split("+"))
+    assert first == alone.header()["memory_facts"]["store"] != second
+    for folder, n in (("a", 4), ("b", 7)):
+        await keep(tmp_path / folder, n)
+    for plan, held in ((alone, [3]), (both, [3, 5])):
+        memory: Any = plan.memory()
+        parts = getattr(memory, "parts", {"": memory}).values()
+        assert [part.stats()["stored_events"] for part in parts] == held
+        await memory.close()
+    journal = Journal(tmp_path / "a", utc_anchor_ns=0)
+    journal.forget("sam", LONG_AGO_S * SECOND, LONG_AGO_S * SECOND + 1)
+    journal.close()
+    with pytest.raises(InputError, match="start that anew"):
+        alone.memory()
 
 
 async def test_a_store_that_is_not_there_is_said_before_the_run(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import os
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,37 @@ def test_a_reader_sees_the_store_as_it_was_when_it_was_opened(tmp_path: Path) ->
     assert reader.seq == 1
     with pytest.raises(InputError, match="readonly"):
         reader.observe(replace(EVENT, id="s/3"))
+
+
+def test_a_reader_may_see_the_store_as_it_was_whatever_was_added_since(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    empty = journal.identity
+    events = [replace(EVENT, id=f"s/{i}") for i in range(3)]
+    journal.observe(events[0])
+    journal.feedback(LABEL)
+    journal.feedback(replace(LABEL, event_id="s/0"))
+    name = journal.identity
+    journal.observe(events[1])
+    journal.feedback(replace(LABEL, event_id="s/2"))
+    journal.observe(Event("b", "bob", 0, 1))
+
+    def seen(identity: str) -> list[object]:
+        with closing(Journal(tmp_path, read_only=True, identity=identity)) as reader:
+            assert reader.identity == identity
+            found = [
+                [(e.event.id, e.label is not None) for e in reader.entries()],
+                [e.event_id for e in reader.early()],
+            ]
+            return [*found, reader.sizes(), reader.counts()["events"], reader.knows("ada", "s/1")]
+
+    assert seen(name) == [[("s/0", True)], ["s/1"], {"ada": 1}, 1, False]
+    assert seen(empty) == [[], [], {}, 0, False]
+    assert seen(journal.identity)[3:] == [3, True]
+    journal.feedback(replace(LABEL, event_id="s/0", help=False))
+    for gone in (name, empty, "ab" * 16):
+        with pytest.raises(InputError, match="corrected, or forgotten in, since"):
+            seen(gone)
+    journal.close()
 
 
 def test_only_one_process_writes(tmp_path: Path) -> None:
