@@ -127,7 +127,8 @@ class Remembered:
         """Forget the events of a user that touch ``[start_ns, end_ns)``, and labels that became known in it.
 
         Returns:
-            How many events and labels are gone. What was made of them is rebuilt without them.
+            How many events and labels are gone. What was made of them is rebuilt without them. Of a store that is
+            written on, the rows are gone; where another process reads it, its file is finished by who writes it next.
         """
         if self._keeps and self._journal is not None:
             self._journal.forget(user, start_ns, end_ns)
@@ -178,7 +179,12 @@ class Remembered:
         self._keeps, self._arrived, self._until_ns = keep, self._journal.seq, until_ns
         self._stored = self._journal.sizes()
         self._early = {(label.user, label.event_id): label for label in self._journal.early()}
-        self._adopt(self._journal)
+        try:
+            self._adopt(self._journal)
+        except BaseException:  # a damaged one is let go of at once: who holds it keeps others from forgetting in it
+            self._journal.close()
+            self._journal = None
+            raise
 
     async def close(self) -> None:
         """Let go of the store, if there is one."""

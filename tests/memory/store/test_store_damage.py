@@ -65,6 +65,18 @@ def test_a_damaged_store_is_left_and_told_and_the_one_beside_it_is_forgotten(
     assert len(plan("ada 0", [tmp_path / "whole"]).items) == 1
 
 
+@pytest.mark.parametrize("make", [RagMemory, GraphMemory])
+def test_a_memory_that_cannot_be_made_lets_go_of_its_store(make: Callable[..., Any], tmp_path: Path) -> None:
+    """Whoever holds it keeps what is forgotten in the file."""
+    one_bit(stored(tmp_path))
+    with pytest.raises(InputError) as held:
+        make(store=str(tmp_path), utc_anchor_ns=0)
+    with closing(Journal(tmp_path, utc_anchor_ns=0)) as writer:
+        assert writer.forget("ada 0", 0, 10**18) == 20
+        assert writer.left is None
+    assert held.value is not None
+
+
 def damaged(content: bytes, how: int, seed: int) -> bytes:
     """A file as a disk or a copy may leave it."""
     out = bytearray(content)
