@@ -8,7 +8,7 @@ from typing import Any
 from memory.base import memories
 from memory.controls import Labelled
 from memory.items import entry_item
-from simulator.core.intentions import key
+from simulator.core.intentions import same
 from simulator.core.types import MemoryItem, Query
 
 __all__ = ["OracleMemory"]
@@ -56,11 +56,7 @@ class OracleMemory(Labelled):
             for entry in newest
             if entry.label is not None
             and entry.label.help == needed
-            and (not needed or _same(entry.label.intention, intention))
+            and (not needed or same(entry.label.intention, intention))
         )
         wide = k if token_budget is None else 3 * k
         return self._answer([entry_item(e, 1.0) for e in islice(fitting, max(wide, 0))], k, token_budget)
-
-
-def _same(one: str | None, other: str | None) -> bool:
-    return one is not None and other is not None and key(one) == key(other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["ALIASES", "INTENTIONS", "canonical", "key"]
+__all__ = ["ALIASES", "INTENTIONS", "canonical", "key", "same"]
 
 INTENTIONS: tuple[str, ...] = (
     "Information Lookup",
@@ -58,3 +58,8 @@ def key(text: str) -> str:
     (True, True)
     """
     return canonical(text) or " ".join(text.casefold().split())
+
+
+def same(one: str | None, other: str | None) -> bool:
+    """Whether two intentions are known and the same."""
+    return one is not None and other is not None and key(one) == key(other)

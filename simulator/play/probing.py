@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulator.core.intentions import key
+from simulator.core.intentions import same
 from simulator.core.traits import declares, trait
 from simulator.core.types import MS, SECOND, Event, Label, MemoryItem, Query
 from simulator.play.others import session_events
@@ -139,12 +139,13 @@ async def _told_and_asked(memory: Any, plan: UnitPlan, session: Sequence[tuple[E
         at = bisect_left(seen_ns, t_ns)
         steps.append((seen_ns[at] if at < len(seen_ns) else t_ns, _ASK, n, intention))
     known: dict[str, tuple[Event, Label | None]] = {}
-    kept = False
+    maintain, needs = trait(memory, "maintain"), trait(memory, "needs_upkeep")
+    begun = False
     for t_ns, what, _, given in sorted(steps, key=lambda step: step[:3]):
-        if not kept and t_ns >= 0:
-            kept = True
-            if hasattr(memory, "maintain"):
-                await memory.maintain(0)
+        if not begun and t_ns >= 0:
+            begun = True
+            if maintain is not None:
+                await maintain(0)
         if what == _OBSERVE:
             known[given.id] = (given, None)
             await _timed(memory.observe, given, into=into.write_ns)
@@ -154,6 +155,8 @@ async def _told_and_asked(memory: Any, plan: UnitPlan, session: Sequence[tuple[E
         else:
             window = next((e for e, _ in session if e.start_ns <= t_ns < e.end_ns), None)
             await _asked(memory, _query(plan.source.user, window, t_ns), given, known, into)
+        if begun and what != _ASK and needs is not None and needs():
+            await maintain(t_ns)
     return known
 
 
@@ -180,7 +183,7 @@ async def _asked(memory: Any, query: Query, intention: str | None, known: dict[s
     right = {
         one
         for one, (event, label) in known.items()
-        if event.user == query.user and label is not None and label.help and _same(label.intention, intention)
+        if event.user == query.user and label is not None and label.help and same(label.intention, intention)
     }
     if not right:
         return
@@ -188,10 +191,6 @@ async def _asked(memory: Any, query: Query, intention: str | None, known: dict[s
     order = list(dict.fromkeys(one for item in items for one in item.source_event_ids))
     into.recalls.append(sum(one in right for one in order[:K]) / min(K, len(right)))
     into.ranks.append(next((1 / (place + 1) for place, one in enumerate(order) if one in right), 0.0))
-
-
-def _same(one: str | None, other: str | None) -> bool:
-    return one is not None and other is not None and key(one) == key(other)
 
 
 async def _how_soon(memory: Any, plan: UnitPlan, into: Probed) -> None:
@@ -211,7 +210,7 @@ async def _how_soon(memory: Any, plan: UnitPlan, into: Probed) -> None:
         while True:
             items: list[MemoryItem] = await memory.recall(query, 50, None)
             now = real_ns()
-            if any(event.id in i.source_event_ids or "zyxgard" in i.text or f"canary{n}" in i.text for i in items):
+            if any(event.id in i.source_event_ids or f"zyxgard {n}" in i.text or f"canary{n}" in i.text for i in items):
                 into.visible_ns.append(now - begun)
                 break
             if now - begun > _VISIBLE_WAIT_NS:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from simulator.core.protocols import Memory
+from simulator.core.traits import trait
 from simulator.core.types import Event, Label, Setup
 from simulator.play.others import session_events
 from simulator.runs.history import Recent
@@ -49,3 +52,7 @@ async def _write(memory: Memory, event: Event, label: Label | None, doing: Doing
     if label is not None:
         doing.begin("the memory's feedback")
         await memory.feedback(event, label)
+    needs: Any = trait(memory, "needs_upkeep")
+    if needs is not None and needs():
+        doing.begin("the memory's maintain")
+        await trait(memory, "maintain")(event.end_ns)
