@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import anyio
 import pytest
 
+from memory.personas import PersonaMemory
 from memory.rag import RagMemory
 from simulator.cli.sweep import _BUNDLED
 from simulator.cli.sweep import memories as command
@@ -314,6 +315,37 @@ def test_at_a_need_is_asked_what_the_first_snapshot_after_it_shows() -> None:
     asked = [(query.now_ns, query.app, query.title) for query in Asked.queries]
     assert asked == [(s.captured_ns, s.app, s.title) for s in firsts]
     assert any(s.captured_ns > need.opens_ns for s, need in zip(firsts, play.truth.servable, strict=True))
+
+
+def probed(make: Callable[[], Any], *, nth: int) -> Probed:
+    (play,) = plays([ROOT / "scenarios" / "desktop"])
+    plan: Any = SimpleNamespace(
+        settings=SimpleNamespace(memory_mode="online"), history=play.history, truth=play.truth, source=play.source,
+        memory=make, intentions=play.intentions,
+    )  # fmt: skip
+    into = Probed()
+    anyio.run(lambda: probe(plan, play, into, nth=nth))
+    return into
+
+
+def test_a_write_that_is_never_shown_is_not_taken_for_one_that_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    class First(RagMemory):
+        """Shows the first window that nobody ever saw, and no later one."""
+
+        async def observe(self, event: Event) -> None:
+            if not event.id.endswith(("/seen-1", "/seen-2")):
+                await super().observe(event)
+
+    monkeypatch.setattr("simulator.play.probing._VISIBLE_WAIT_NS", SECOND // 20)
+    found = probed(lambda: First("all"), nth=0)
+    assert (len(found.visible_ns), found.unseen) == (1, 1)
+    assert len(probed(RagMemory, nth=0).visible_ns) == 3
+
+
+def test_a_memory_that_is_asked_rebuilds_between_writes_as_in_a_run() -> None:
+    found = probed(lambda: PersonaMemory(refresh=2, every_s=30, lag_s=0), nth=99)
+    assert found.stats["builds"] > 2
+    assert found.stats.get("late_builds", 0) == 0
 
 
 def test_a_memory_that_raises_when_it_is_asked_is_told_in_one_sentence(
