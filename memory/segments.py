@@ -4,8 +4,7 @@ A stretch of rows is split once into lists around centres (spherical k-means), a
 order of time. A stretch that lies wholly before the moment of asking is searched without any filter, so what is found
 is never cut afterwards: that is what makes shared indexes with a filter behind them answer with nothing.
 
-Why not HNSW: over 65,536 rows of 384 dimensions usearch took 24 s to build a graph and this takes about 1 s, at the
-same recall; a search costs both under a millisecond, and this needs no dependency (``bench/memory_scale.py``).
+Why lists and not a graph of near rows are the default: docs/decisions/014; graphs are ``hnsw``.
 """
 
 from __future__ import annotations
