@@ -11,10 +11,11 @@ from simulator.core.errors import InputError
 from simulator.core.traits import MEMORYS, trait
 from simulator.core.types import MemoryItem
 
-__all__ = ["check_items", "class_of"]
+__all__ = ["check_items", "class_of", "no_items", "wrong"]
 
 _WHOLE = (int, np.integer)
 _NUMBER = (float, *_WHOLE, np.floating)
+_NOTHING = object()
 
 
 def class_of(memory: object) -> str:
@@ -29,21 +30,30 @@ def check_items(memory: object, items: Any) -> None:
         InputError: no list of items, or a field of one that is not of its kind; it says of which memory, and carries
             the note that the memory's call is to blame (``core.traits.MEMORYS``).
     """
-    if isinstance(items, list | tuple):
-        wrong = next((said for item in items if (said := _wrong(item))), None)
-    else:
-        wrong = f"recall gives {_kind(items)}: a list of MemoryItem is wanted (an empty list for nothing)"
-    if wrong is not None:
-        error = InputError(f"memory {class_of(memory)}", wrong)
+    said = wrong(items)
+    if said is not None:
+        error = InputError(f"memory {class_of(memory)}", said)
         error.add_note(f"{MEMORYS}recall()")
         raise error
 
 
-def _wrong(given: object) -> str | None:
-    """The first field that is not of its kind, and what would be right."""
-    if not isinstance(given, MemoryItem):
-        return f"recall gives a list with {_kind(given)}: a MemoryItem is wanted"
-    item: Any = given  # what its fields are annotated as is what is asked here
+def no_items(found: Any) -> str | None:
+    """What is wrong with what a recall gave, where that is no list, or something in it no item; None if it is one."""
+    if not isinstance(found, list | tuple):
+        return f"recall gives {_kind(found)}: a list of MemoryItem is wanted (an empty list for nothing)"
+    strange = next((one for one in found if not isinstance(one, MemoryItem)), _NOTHING)
+    return None if strange is _NOTHING else f"recall gives a list with {_kind(strange)}: a MemoryItem is wanted"
+
+
+def wrong(items: Any) -> str | None:
+    """What is wrong with what a recall gave, and what would be right: no items, or the first field that is not of its
+    kind; None if nothing is. The one rule on items, by which a memory is tried (``memory.conformance``) and read.
+    """
+    return no_items(items) or next((said for item in items if (said := _wrong_field(item))), None)
+
+
+def _wrong_field(item: Any) -> str | None:
+    """The first field that is not of its kind: what it is annotated as is what is asked."""
     if not isinstance(item.text, str):
         return f"text is {_kind(item.text)}: a text is wanted"
     if not isinstance(item.score, _NUMBER) or not isfinite(item.score):

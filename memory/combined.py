@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from memory.answered import check_items
 from memory.past import Remembered
 from memory.wording import MARK, PAST, estimate_tokens, render_lines
 from simulator.core.errors import UsageError, quote
@@ -173,11 +174,16 @@ class Combined:
             await memory.feedback(event, label)
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
-        """At most k items of all, by their own scores, best first; see ``RULE``."""
+        """At most k items of all, by their own scores, best first; see ``RULE``.
+
+        Raises:
+            InputError: what one of them gave are no items, see ``answered``.
+        """
         found = []
         for name, memory in self._parts.items():
             whole = token_budget is not None and isinstance(memory, Remembered)
             items = await (memory.recall(query, _WIDER * k, None) if whole else memory.recall(query, k, token_budget))
+            check_items(memory, items)
             self._n[f"{name}.recalls"] += 1
             self._n[f"{name}.empty_return"] += k > 0 and not items
             found.append([replace(item, memory=name) for item in items])

@@ -53,12 +53,11 @@ class Threaded:
         await self._optional("feedback", event, label)
 
     async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
-        """The k best items for the query."""
-        found = await self._run(lambda: self._plain.recall(query, k, token_budget))
-        if isinstance(found, str | bytes | Mapping) or not isinstance(found, Iterable):  # some would make a list
-            what = "None" if found is None else f"a {type(found).__name__}"
-            raise TypeError(f"recall gives {what}, not a list of MemoryItem (an empty list for nothing)")
-        return list(found)
+        """The k best items for the query; what makes no list of them is handed on, for ``answered`` to tell."""
+        found: Any = await self._run(lambda: self._plain.recall(query, k, token_budget))
+        listed = isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping)
+        items: list[MemoryItem] = list(found) if listed else found
+        return items
 
     def render(self, items: Sequence[MemoryItem]) -> str:
         """Items as prompt text, in the object's own words if it has some."""

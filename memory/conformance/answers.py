@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
+from memory.answered import wrong
 from memory.conformance.subject import USER, Subject, ensure, past, query
 from memory.wording import estimate_tokens
 from simulator.core.types import SECOND, Event, Label
@@ -74,16 +74,8 @@ def an_item_says_honestly_what_it_costs(s: Subject) -> None:
 def every_field_of_an_item_is_of_its_kind(s: Subject) -> None:
     pairs = past()
     memory = s.filled(pairs)
-    for item in s.ask_all(memory, pairs, pairs[-1][0].end_ns):
-        score, share = item.score, item.help
-        ensure(isinstance(item.text, str), f"text is of type {type(item.text).__name__}, not str")
-        ensure(isinstance(score, int | float) and math.isfinite(score), f"score is {score!r}, not a finite number")
-        ensure(share is None or 0 <= share <= 1, f"help is {share!r}: a share from 0 to 1, or None where unknown")
-        ids = item.source_event_ids
-        ensure(
-            isinstance(ids, tuple | list) and all(isinstance(one, str) for one in ids),
-            "source_event_ids must be a tuple of the ids of events",
-        )
+    said = wrong(s.ask_all(memory, pairs, pairs[-1][0].end_ns))
+    ensure(said is None, said)
 
 
 def sources_are_events_that_were_told(s: Subject) -> None:

@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar, cast
 
+from memory.answered import no_items
 from memory.base import as_memory
 from memory.conformance.watched import Underway, Watched
 from simulator.core.protocols import Memory
@@ -61,7 +62,7 @@ class NotAsked(Exception):
         self.worth = worth
 
 
-def ensure(holds: object, sentence: str) -> None:
+def ensure(holds: object, sentence: str | None) -> None:
     """Raise a ``Fault`` with the sentence unless it holds (``assert`` is left out of optimised runs)."""
     if not holds:
         raise Fault(sentence)
@@ -121,19 +122,14 @@ def _alike(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def _given(found: object) -> str:
-    return "recall gives None" if found is None else f"recall gives a {type(found).__name__}"
-
-
 def items_of(found: Any) -> list[MemoryItem]:
     """What a recall gave, if it is a list of items.
 
     Raises:
         Fault: it is something else.
     """
-    ensure(isinstance(found, list | tuple), f"{_given(found)}, not a list of MemoryItem (an empty list for nothing)")
-    for item in found:
-        ensure(isinstance(item, MemoryItem), f"recall gives a list with a {type(item).__name__}, not a MemoryItem")
+    said = no_items(found)
+    ensure(said is None, said)
     return list(found)
 
 
@@ -206,7 +202,9 @@ class Subject:
             Fault: it gives something else than a list of items.
         """
         call = memory.recall(asked, k, budget)
-        ensure(inspect.isawaitable(call), f"{_given(call)}, not an awaitable of a list of MemoryItem")
+        ensure(
+            inspect.isawaitable(call), f"recall gives a {type(call).__name__}, not an awaitable of a list of MemoryItem"
+        )
         return items_of(self.run(call))
 
     def ask_all(self, memory: Memory, pairs: Pairs, now_ns: int, user: str = USER) -> list[MemoryItem]:

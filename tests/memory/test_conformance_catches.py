@@ -321,6 +321,16 @@ class ScoresNothingFinite(Sound):
         return replace(super().item(event, label), score=float("nan"))
 
 
+class TellsInstantsAsFloats(Sound):
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), latest_source_ns=float(label.available_ns))  # type: ignore[arg-type]
+
+
+class TellsNeedsByNumber(Sound):
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), intention=3)  # type: ignore[arg-type]
+
+
 class CountsItsUpkeep(Sound):
     n = 0
 
@@ -450,10 +460,10 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
     (TellsTheNewestNeedOfAnybody, "what another user does", "(intention of its items)"),
     (GuessesLabels, "a label is unknown until", "must not be guessed"),
     (GuessesLabels, "nothing is made up", "must not be guessed"),
-    (GivesNone, "an empty memory", "recall gives None, not a list of MemoryItem (an empty list for nothing)"),
-    (GivesADict, "every call comes back", "recall gives a dict, not a list of MemoryItem"),
-    (GivesWhatIsNoItem, "no item has a source", "recall gives a list with a dict, not a MemoryItem"),
-    (GivesADictAtOnce, "every call comes back", "recall gives a dict, not a list of MemoryItem"),
+    (GivesNone, "an empty memory", "recall gives None: a list of MemoryItem is wanted (an empty list for nothing)"),
+    (GivesADict, "every call comes back", "recall gives a dict: a list of MemoryItem"),
+    (GivesWhatIsNoItem, "no item has a source", "recall gives a list with a dict: a MemoryItem"),
+    (GivesADictAtOnce, "every call comes back", "recall gives a dict: a list of MemoryItem"),
     (LeaksItsOwnLabel, "a label is unknown before", "a second before a label became available"),
     (TellsTheLabelOfAnOpenEvent, "a label is unknown before", "a second before an event closed"),
     (SharedByAll, "an empty memory", "shared between instances"),
@@ -465,7 +475,7 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
     (SaysItIsCheap, "an item says honestly", "says it costs 1"),
     (NeverComesBack, "every call comes back", "recall() did not come back within 0.05 s"),
     (BlocksOnAnOddTitle, "odd windows", "observe() did not come back within 0.05 s"),
-    (GivesAText, "every call comes back", "recall gives a str, not a list of MemoryItem"),
+    (GivesAText, "every call comes back", "recall gives a str: a list of MemoryItem"),
     (FailsToClose, "closing raises nothing", "raised OSError at test_conformance_catches.py"),
     (MutatesWhatItGave, "an answer once given", "change when more is told"),
     (Duplicates, "nothing is recalled twice", "more than once"),
@@ -473,7 +483,9 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
     (DiffersByInstance, "the same past", "runs with it cannot be repeated"),
     (GoesByHash, "another process", "does it go by hash()"),
     (HelpsMoreThanAlways, "every field of an item", "help is 1.5: a share from 0 to 1"),
-    (ScoresNothingFinite, "every field of an item", "score is nan, not a finite number"),
+    (ScoresNothingFinite, "every field of an item", "score is nan: a finite number is wanted"),
+    (TellsInstantsAsFloats, "every field of an item", "whole nanoseconds are wanted, or None"),
+    (TellsNeedsByNumber, "every field of an item", "intention is 3: a text is wanted"),
     (CountsItsUpkeep, "maintenance can be repeated", "changes the answers"),
     (WaitsInline, "an inline memory", "waits for something"),
     (TellsNoNumber, "statistics are plain", "a mapping of names to plain numbers"),

@@ -12,7 +12,7 @@ from agents.evidence import LabelReader, weigh
 from memory.base import make_memory, memories
 from memory.combined import RULE, Combined, parted, share_out
 from memory.wording import MARK, PAST, estimate_tokens
-from simulator.core.errors import UsageError
+from simulator.core.errors import InputError, UsageError
 from simulator.core.types import Event, Label, MemoryItem, Query
 from simulator.play.makers import memory_maker
 
@@ -56,6 +56,16 @@ def test_a_combination_is_named_canonically_in_the_order_given() -> None:
     assert memory_maker("rag+oracle").sees_truth
     assert memory_maker("rag+shuffled-user").wants_others
     assert memory_maker("personas+rag").wants_model == memory_maker("personas").wants_model
+
+
+async def test_of_what_a_part_gives_that_are_no_items_the_part_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def observe(self, event): pass\n    def recall(self, query, k, token_budget): return None\n"
+    )
+    memory: Any = make_memory(f"rag+{tmp_path}/mine.py:Mine")
+    with pytest.raises(InputError, match="memory Mine: recall gives None: a list of MemoryItem is wanted"):
+        await memory.recall(ASKED, 5, None)
+    await memory.close()
 
 
 @pytest.mark.parametrize("wrong", ["raag+graph", "rag+", "+rag", "rag+graph:scop=user"])
