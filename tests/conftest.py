@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 
 import pytest
@@ -16,12 +15,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 # The processes that tests start read what the first of them compiled, also where the caller's shell forbids that.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-
-
-def pytest_collection_finish() -> None:
-    """Thousands of collected tests and all that they import stay to the end: no need to look through them for waste."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
