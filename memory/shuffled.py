@@ -9,6 +9,7 @@ from typing import Any
 from memory.base import make_memory, memories
 from memory.past import CAPABILITIES
 from simulator.core.rng import draw_u64
+from simulator.core.traits import trait
 from simulator.core.types import Event, Label, MemoryItem, Query
 
 __all__ = ["ShuffledUser"]
@@ -42,6 +43,8 @@ class ShuffledUser:
         inner: Any = make_memory(of, seed=seed)
         self._inner = inner
         self.heading: str = inner.heading
+        self.noted: Sequence[str] = trait(inner, "noted", ())
+        self.upkeep_lag_ns: int | None = trait(inner, "upkeep_lag_ns")
         self._seed, self._waiting = seed, dict(others or {})
         self._since_ns: dict[str, int] = {}
         self._without = 0
@@ -63,6 +66,11 @@ class ShuffledUser:
     async def feedback(self, event: Event, label: Label) -> None:
         """Take in a label, of whomever."""
         await self._inner.feedback(event, label)
+
+    def needs_upkeep(self) -> bool:
+        """Whether the memory inside has something heavy to do."""
+        needs = trait(self._inner, "needs_upkeep")
+        return needs is not None and bool(needs())
 
     async def maintain(self, now_ns: int) -> None:
         """Take in the others' pasts before time 0, and let the memory do its upkeep."""

@@ -7,7 +7,6 @@ import inspect
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from simulator.core.protocols import Embedder, Memory
@@ -38,7 +37,8 @@ def embedded(make: Callable[..., Any]) -> Callable[..., Any]:
 
 class Aside:
     """Implements ``Memory``: each call runs in another thread's loop, with the caller's context (meter, open span, time
-    passed in a cassette), one after the other. A call that is given up goes on until its server's time limit.
+    passed in a cassette), one after the other. A call that is given up goes on until its server's time limit. Whatever
+    else a memory has (``needs_upkeep``, ``noted``, ``parts``, …) is read of it as it is.
 
     Args:
         memory: asks the embedder whenever it likes, without awaiting anything.
@@ -52,6 +52,11 @@ class Aside:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._turn: asyncio.Lock | None = None
         self.capabilities: Mapping[str, Any] = trait(memory, "capabilities", {})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # its own: not there yet while it is made
+            raise AttributeError(name)
+        return getattr(self._memory, name)
 
     @property
     def plain(self) -> Any:
@@ -99,14 +104,6 @@ class Aside:
         told, dimension = trait(self._memory, "stats"), trait(self._embedder, "known_dimension")
         known = {} if dimension is None else {"embedder_dimension": dimension}
         return {**(told() if told is not None else {}), **known}
-
-    def save(self, folder: Path) -> None:
-        """Store what is remembered."""
-        trait(self._memory, "save")(folder)
-
-    def load(self, folder: Path) -> None:
-        """Read back what ``save`` stored. Blocks: what is read is embedded anew."""
-        trait(self._memory, "load")(folder)
 
     async def close(self) -> None:
         """Close memory, embedder and thread."""

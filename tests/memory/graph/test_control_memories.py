@@ -116,6 +116,19 @@ async def test_shuffled_user_reads_another_past_at_the_same_instants() -> None:
     assert memory.capabilities["isolation"] == "none"
 
 
+async def test_shuffled_user_wants_the_upkeep_of_the_memory_inside() -> None:
+    memory: Any = make_memory("shuffled-user:of=personas")
+    assert (memory.noted, memory.upkeep_lag_ns) == (("personas_failed",), 60 * SECOND)
+    await told(memory, ["Translation"], "v")
+    await memory.maintain(10)
+    assert not memory.needs_upkeep()
+    await told(memory, ["Translation", None] * 30, "v", start=1)
+    assert memory.needs_upkeep()
+    await memory.maintain(1000)
+    assert not memory.needs_upkeep()
+    assert not make_memory("shuffled-user:of=rag").needs_upkeep()  # type: ignore[attr-defined]
+
+
 async def test_a_user_keeps_the_partner_whoever_else_is_there_first() -> None:
     partners = []
     for order in ("abcdef", "fedcba"):
