@@ -8,6 +8,7 @@ from typing import Any
 
 from memory.base import make_memory, memories
 from memory.past import CAPABILITIES
+from simulator.core.protocols import Embedder
 from simulator.core.rng import draw_u64
 from simulator.core.traits import trait
 from simulator.core.types import Event, Label, MemoryItem, Query
@@ -31,16 +32,17 @@ class ShuffledUser:
         of: the memory that reads it, without parameters: ``rag``, ``graph``, ``personas``, …
         seed: of the run.
         others: the pasts of the run's users; a run fills it in.
+        embedder: what the memory inside embeds with, where it does.
     """
 
     inline = True
     capabilities: Mapping[str, Any] = {**CAPABILITIES, "isolation": "none"}
 
     def __init__(self, of: str = "rag", seed: int = 0,
-                 others: Mapping[str, Past] | None = None) -> None:  # fmt: skip
+                 others: Mapping[str, Past] | None = None, embedder: Embedder | None = None) -> None:  # fmt: skip
         if memories.aliases.get(of, of) not in _NATIVE:
             raise ValueError(f"of must be one of {', '.join(_NATIVE)}")
-        inner: Any = make_memory(of, seed=seed)
+        inner: Any = make_memory(of, seed=seed, embedder=embedder)
         self._inner = inner
         self.heading: str = inner.heading
         self.noted: Sequence[str] = trait(inner, "noted", ())
@@ -48,6 +50,12 @@ class ShuffledUser:
         self._seed, self._waiting = seed, dict(others or {})
         self._since_ns: dict[str, int] = {}
         self._without = 0
+
+    @property
+    def embedder(self) -> str | None:
+        """Identity of the embedder of the memory inside, for the result; None where that embeds nothing."""
+        identity: str | None = trait(self._inner, "embedder")
+        return identity
 
     def partner(self, user: str, now_ns: int) -> str | None:
         """Whose past is read for a user; None while nobody else has one."""

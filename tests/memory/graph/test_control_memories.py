@@ -2,13 +2,17 @@
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from memory.base import make_memory
 from simulator.core.errors import UsageError
 from simulator.core.types import SECOND, Event, Label, MemoryItem, Query
+from simulator.play.makers import memory_maker
 from simulator.session.truth import Moment, Opportunity, Truth
 
 NEEDS = ["Translation", None, "Data Analysis", None, "Translation"]
@@ -114,6 +118,22 @@ async def test_shuffled_user_reads_another_past_at_the_same_instants() -> None:
     assert ids(await ask(memory, 30, k=9, user="v")) == ["u/2", "u/1", "u/0"]
     assert memory.stats()["without_other_user"] == 1
     assert memory.capabilities["isolation"] == "none"
+
+
+async def test_shuffled_user_reads_with_the_embedder_that_the_run_has() -> None:
+    class Same:
+        identity, dimension = "same/2", 2
+
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            return np.array([[0.6, 0.8]] * len(texts), dtype=np.float32)
+
+    memory: Any = make_memory("shuffled-user", embedder=Same())
+    await told(memory, NEEDS, "v")
+    assert [item.score for item in await ask(memory)] == pytest.approx([1.0] * 5)  # nothing is alike by spelling
+    assert memory.embedder == "same/2"
+    assert make_memory("shuffled-user").embedder == "hash512-v1"  # type: ignore[attr-defined]
+    assert make_memory("shuffled-user:of=recency").embedder is None  # type: ignore[attr-defined]
+    assert memory_maker("shuffled-user").wants_embedder
 
 
 async def test_shuffled_user_wants_the_upkeep_of_the_memory_inside() -> None:
