@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from memory.entry import Entry
 from memory.index import best
 from memory.past import CAPABILITIES, Remembered
 from memory.persona_build import Build, Persona, Rules, build
+from memory.persona_plan import KEPT, Due, Plan
 from memory.persona_text import KINDS, filled
 from memory.persona_writer import PersonaWriter
 from memory.sampling import SCORINGS
@@ -41,8 +42,6 @@ _LINKAGES = {"average": False, "ward": True, "personax": True}
 _CAP_POLICIES = ("recut_maxclust", "keep_largest", "merge_small")
 _MATCHES = ("key", "text")
 _WRITERS = ("extractive", "model")
-_KEPT = 3
-"""Builds of a user that are kept: the newest, and those that decisions in flight may still read."""
 
 
 @memories.register("personas")
@@ -114,7 +113,7 @@ class PersonaMemory(Remembered):
                             max_tokens, max_texts, groups, kinds, match)  # fmt: skip
         self._refresh, self._every_ns, self._lag_ns = refresh, round(every_s * SECOND), round(lag_s * SECOND)
         self._embedder: Embedder = embedder or HashEmbedder()
-        self._plans: dict[str, _Plan] = {}
+        self._plans: dict[str, Plan] = {}
         self._begun_ns: int | None = None
         self._wanted: dict[str, None] = {}
         self._one_at_a_time = threading.Lock()  # upkeep may run beside recalls, in a thread of its own
@@ -232,7 +231,7 @@ class PersonaMemory(Remembered):
 
     def _take(self, entry: Entry) -> None:
         user = entry.event.user
-        plan = self._plans.setdefault(user, _Plan())
+        plan = self._plans.setdefault(user, Plan())
         if not plan.settled and self._begun_ns is not None and entry.known_ns > self._begun_ns:
             plan.settle(self._begun_ns)  # a replay comes by time 0, or a user without a history has begun
         plan.add(entry)
@@ -282,7 +281,7 @@ class PersonaMemory(Remembered):
             await self._write(made)
         return made
 
-    def _made(self, user: str, plan: _Plan, due: _Due) -> Build:
+    def _made(self, user: str, plan: Plan, due: Due) -> Build:
         with self._one_at_a_time:
             made = plan.builds.get(due.n)
             if made is not None:
@@ -290,7 +289,7 @@ class PersonaMemory(Remembered):
             made = build(plan.known[: due.n], self._embedder, self._rules)
             self._n["builds"] += 1
             self._n.update({name: n for name, n in made.counts.items() if n})
-            for old in sorted(plan.builds)[: max(len(plan.builds) - _KEPT + 1, 0)]:
+            for old in sorted(plan.builds)[: max(len(plan.builds) - KEPT + 1, 0)]:
                 plan.builds.pop(old, None)
             plan.builds[due.n] = made
             return made
@@ -343,63 +342,6 @@ class PersonaRecord:
     t_built_ns: int
     visible_ns: int
     latest_source_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Due:
-    """A rebuild from the first ``n`` labelled moments."""
-
-    n: int
-    due_ns: int
-    visible_ns: int
-
-
-@dataclass(slots=True)
-class _Plan:
-    """A user's labelled moments in the order in which they became known, and when they are put into personas."""
-
-    known: list[Entry] = field(default_factory=list)
-    due: list[_Due] = field(default_factory=list)
-    builds: dict[int, Build] = field(default_factory=dict)
-    latest_ns: int = -(2**63)
-    settled: bool = False
-
-    @property
-    def n_last(self) -> int:
-        """Moments of the last plan."""
-        return self.due[-1].n if self.due else 0
-
-    @property
-    def n_new(self) -> int:
-        """Moments since."""
-        return len(self.known) - self.n_last
-
-    @property
-    def last_ns(self) -> int:
-        """When the last one was due; before any, when the first moment became known."""
-        return self.due[-1].due_ns if self.due else self.known[0].known_ns
-
-    def add(self, entry: Entry) -> None:
-        self.known.append(entry)
-        self.latest_ns = max(self.latest_ns, entry.known_ns)
-
-    def plan(self, lag_ns: int) -> None:
-        """All that is known is to be built, and seen after a time."""
-        self.due.append(_Due(len(self.known), self.latest_ns, self.latest_ns + lag_ns))
-
-    def settle(self, now_ns: int) -> None:
-        """All that is known is to be built, and seen at once: nobody waits for it before a run has begun."""
-        self.settled = True
-        if not self.known:
-            return
-        seen_ns = max(now_ns, self.latest_ns)
-        self.due = [d for d in self.due if d.visible_ns < seen_ns]
-        self.due.append(_Due(len(self.known), seen_ns, seen_ns))
-
-    def seen(self, now_ns: int) -> list[_Due]:
-        """The plans whose personas are seen by then, the newest first; no more than are kept."""
-        newest = next((i for i in range(len(self.due), 0, -1) if self.due[i - 1].visible_ns <= now_ns), 0)
-        return self.due[max(newest - _KEPT, 0) : newest][::-1]
 
 
 def _writer(model: ModelChoice | None, texts: str | None, unit: str) -> PersonaWriter:
