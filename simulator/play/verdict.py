@@ -70,6 +70,7 @@ class Against:
         p: before, ``adjusted`` after Holm (of the deciding figure against blind controls only).
         detectable: the smallest true difference that four of five such comparisons would find.
         reason: why there is no comparison.
+        direction: of the figure: ``up`` (more is better) or ``down``, where a gain above 0 is a loss.
     """
 
     control: str
@@ -83,6 +84,7 @@ class Against:
     n: int = 0
     unit: str = "session"
     reason: str | None = None
+    direction: str = "up"
 
     @property
     def above(self) -> bool:
@@ -297,11 +299,11 @@ def _part(data: DataSet, protocol: str, members: Sequence[Member]) -> Part:
 def _against(control: str, row: Row) -> Against:
     d = row.found
     if d is None:
-        return Against(control, row.metric, reason=row.reason)
+        return Against(control, row.metric, reason=row.reason, direction=row.direction)
     interval = d.interval if isinstance(d.interval, Interval) else None
     low, high = (None, None) if interval is None else (interval.low, interval.high)
     return Against(control, row.metric, d.difference, low, high, d.p, None, d.detectable, len(row.clusters),
-                   row.clusters.unit, d.no_test)  # fmt: skip
+                   row.clusters.unit, d.no_test, row.direction)  # fmt: skip
 
 
 def judge(memory: str, agent: str, parts: Sequence[Part]) -> Verdict:

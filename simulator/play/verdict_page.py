@@ -48,7 +48,10 @@ def _lines(v: Verdict) -> Iterator[str]:
     yield ""
     yield _BLIND
     yield ""
-    yield "**gain**: with the memory minus with the control, over the same sessions, with its 95 % interval. " + _HOW
+    yield (
+        "**gain**, **change**: with the memory minus with the control, over the same sessions, with its 95 % interval. "
+        + _HOW
+    )
 
 
 def _part(part: Part) -> Iterator[str]:
@@ -56,7 +59,9 @@ def _part(part: Part) -> Iterator[str]:
     yield f"{part.n_sessions} sessions of {part.n_users} users, protocol {part.protocol}.{note}"
     yield ""
     metrics = METRICS[part.protocol]
-    head = ["against", *(f"gain in {m}" for m in metrics), f"p ({part.deciding})", "would show from"]
+    down = {a.metric for a in part.against if a.direction == "down"}
+    gains = [f"change in {m} (less is better)" if m in down else f"gain in {m}" for m in metrics]
+    head = ["against", *gains, f"p ({part.deciding})", "would show from"]
     yield from _table(head, [_gains(part, member, metrics) for member in part.members[1:]])
     yield ""
     head = ["memory", *metrics, f"recall@{K}", f"hit@{K}", "MRR", "read ms", "write ms", "visible ms", "tokens", "size",

@@ -182,6 +182,14 @@ def test_the_heading_names_the_data_in_which_it_helps_or_harms() -> None:
     assert page(judge("m", "prior", [named("b", plain)])).startswith("# `m`: no evidence\n")
 
 
+def test_the_page_says_of_which_figure_less_is_better() -> None:
+    utility = replace(against("none", 0.2, 0.1, 0.3, 0.01), metric="timely_utility")
+    f1, unwanted = replace(utility, metric="F1_rt"), replace(utility, metric="unwanted_per_hour", direction="down")
+    part = Part(DataSet("d", ()), "stream", 8, 4, (Member("m", "m"), Member("none", "none")), (utility, f1, unwanted))
+    told = page(judge("m", "prior", [part]))
+    assert "| gain in timely_utility | gain in F1_rt | change in unwanted_per_hour (less is better) |" in told
+
+
 def test_an_interval_below_0_that_p_does_not_bear_out_looks_harmful() -> None:
     maybe, good = against("none", -0.2, -0.3, -0.1, 0.3), against("none", 0.2, 0.1, 0.3, 0.001)
     looks = "it looks harmful in b: accuracy -0.2 against none, interval [-0.3, -0.1], not shown by p"
