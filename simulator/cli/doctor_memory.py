@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from simulator.cli.doctor import Finding, tell
-from simulator.cli.options import ModelOptions
+from simulator.cli.options import Embedder, MemoryModel, MemoryUrl, ModelOptions
+from simulator.cli.parameters import AsJson
 from simulator.cli.speak import Voice, plain
 from simulator.core.errors import UsageError
 
@@ -23,16 +24,10 @@ def memory(
     /,
     *,
     limit: Annotated[str, Parameter(help="How long one rule may take to try; one call, a sixth of it.")] = "60s",
-    embedder: Annotated[
-        str | None, Parameter(help="Of rag and personas: hash, minilm, wordllama, endpoint:model=NAME.")
-    ] = None,
-    model: Annotated[str | None, Parameter(help="Of personas:writer=model: as the server calls it.")] = None,
-    base_url: Annotated[
-        str | None, Parameter(help="Of the model's server, such as http://localhost:8000/v1; or OPENAI_BASE_URL.")
-    ] = None,
-    json: Annotated[
-        bool, Parameter(help="One JSON record a line on stdout, the last one 'done'.", negative="")
-    ] = False,
+    embedder: Embedder = None,
+    model: MemoryModel = None,
+    base_url: MemoryUrl = None,
+    json: AsJson = False,
 ) -> int:
     """Try a memory on every rule that a memory must keep to.
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from simulator.cli.options import ModelOptions
+from simulator.cli.options import Embedder, ModelOptions
 from simulator.cli.parameters import AsJson, option, switch
 from simulator.cli.record import new_folder
 
@@ -22,7 +22,7 @@ class LiveOptions:
 
     agent: Annotated[str, option("Name or path.py:Class, with parameters.")] = "prior"
     memory: Annotated[str, option("none, window, rag, graph, personas.")] = "rag"
-    embedder: Annotated[str | None, option("Of rag and personas: hash, minilm, wordllama, endpoint:model=NAME.")] = None
+    embedder: Embedder = None
     past: Annotated[Path | None, option("A scenario whose person, profile and history the agent gets.")] = None
     user: Annotated[str | None, option("Whose screen it is; default: as the past says.")] = None
     for_: Annotated[str | None, Parameter(name="--for", help="How long, such as 10m; default: until Ctrl-C.")] = None

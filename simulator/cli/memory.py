@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App
 
 from simulator.cli.memory_keep import keep
-from simulator.cli.options import ModelOptions
-from simulator.cli.parameters import option, switch
+from simulator.cli.options import Embedder, MemoryModel, MemoryUrl, ModelOptions
+from simulator.cli.parameters import AsJson, option, switch
 from simulator.cli.speak import Voice, counted, plain
 from simulator.core.errors import Exit, InputError, ProactError, UsageError, nearest, quote
 
@@ -34,10 +34,6 @@ _SUFFIXES: dict[str, _Format] = {
 _Spec = Annotated[str, option("The memory, as for 'run': graph, rag+graph, graph:scope=backoff.")]
 _Unit = Annotated[str | None, option("Which session of the scenario, by its key; default: the first.")]
 _Whole = Annotated[bool, switch("As of the session's end, with its own events; else as of time 0.")]
-_Embedder = Annotated[str | None, option("Of rag and personas: hash, minilm, wordllama, endpoint:model=NAME.")]
-_Model = Annotated[str | None, option("Of personas:writer=model: as the server calls it.")]
-_Url = Annotated[str | None, option("Of the model's server, such as http://localhost:8000/v1; or OPENAI_BASE_URL.")]
-_Json = Annotated[bool, switch("One JSON record a line on stdout, the last one 'done'.")]
 
 
 @memory.command
@@ -50,10 +46,10 @@ def explain(
     scenario: Annotated[Path | None, option("Whose past is remembered; without it only the words are told.")] = None,
     unit: _Unit = None,
     whole: _Whole = False,
-    embedder: _Embedder = None,
-    model: _Model = None,
-    base_url: _Url = None,
-    json: _Json = False,
+    embedder: Embedder = None,
+    model: MemoryModel = None,
+    base_url: MemoryUrl = None,
+    json: AsJson = False,
 ) -> int:
     """Say which words of a title are taken and why others are not, and what a memory answers.
 
@@ -117,7 +113,7 @@ def export(
     nodes: Annotated[int, option("For svg: how many are drawn at most.")] = 50,
     unit: _Unit = None,
     whole: _Whole = False,
-    json: _Json = False,
+    json: AsJson = False,
 ) -> int:
     """Write the graph of a user's past for other programs: Gephi, yEd, Neo4j, networkx, or as a picture.
 

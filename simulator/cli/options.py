@@ -16,9 +16,18 @@ if TYPE_CHECKING:
     from simulator.cli.live import LiveOptions
     from simulator.endpoint.types import ModelChoice
 
-__all__ = ["ModelOptions", "Options", "split_memories"]
+__all__ = ["Embedder", "MemoryModel", "MemoryUrl", "ModelOptions", "Options", "split_memories"]
 
 T = TypeVar("T", "Options", "LiveOptions")
+Embedder = Annotated[
+    str | None,
+    option("Of memories that embed (rag, personas, threads, …): hash, minilm, wordllama, endpoint:model=NAME."),
+]
+MemoryModel = Annotated[str | None, option("Of personas:writer=model: as the server calls it.")]
+"""Of commands that make a memory outside of a run, like ``MemoryUrl``."""
+MemoryUrl = Annotated[
+    str | None, option("Of the model's server, such as http://localhost:8000/v1; or OPENAI_BASE_URL.")
+]
 
 
 @Parameter(name="*")
@@ -28,7 +37,7 @@ class Options:
 
     agent: Annotated[str, option("Name or path.py:Class, with parameters: random:rate=0.1.")] = "prior"
     memory: Annotated[str, option("none, window, rag, graph, rag+graph, …; several with commas, one run each.")] = "rag"
-    embedder: Annotated[str | None, option("Of rag and personas: hash, minilm, wordllama, endpoint:model=NAME.")] = None
+    embedder: Embedder = None
     clock: Annotated[str, option("measured, modelled, journal, wall or elastic.")] = "measured"
     latency: Annotated[str | None, option("For modelled: fixed:350ms, profile:5s, token:…, from:RUN, cassette.")] = None
     journal: Annotated[Path | None, option("For journal: the earlier run's folder.")] = None

@@ -3,12 +3,15 @@
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from memory.base import memories
 from simulator.cli import _run
 from simulator.cli.memory import export
+from simulator.cli.options import Embedder
+from simulator.play.makers import memory_maker
 from tests.answering import Answering
 
 SCENARIO = str(Path(__file__).parents[2] / "scenarios" / "coding_error")
@@ -52,6 +55,18 @@ def test_no_item_of_the_future_and_no_markup_of_strangers(capsys: pytest.Capture
     assert code == 0
     assert "\x1b[31m" not in out
     assert "[bold]loud[/bold]" in out
+
+
+def test_the_help_of_embedder_is_one_and_names_every_memory_of_ours_that_embeds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = get_args(Embedder)[1].help
+    for name in memories.names():
+        if memory_maker(name).wants_embedder and name not in ("mem0", "shuffled-user"):  # which wrap what embeds
+            assert name in told
+    for command in (["run"], ["live"], ["memory", "explain"], ["doctor", "memory"], ["doctor", "live"]):
+        _, out, _ = said([*command, "--help"], capsys)
+        assert " ".join(told.split()[:4]) in " ".join(out.replace("│", " ").split()), command
 
 
 @pytest.mark.parametrize("name", ["g.graphml", "g.json", "g.cypher", "g.svg"])
