@@ -13,7 +13,8 @@ from simulator.core.traits import MEMORYS
 from simulator.core.types import Event, Label, MemoryItem, Query
 from simulator.timing.meter import SilentMeter, charging
 
-__all__ = ["NOTHING", "RECALLS", "CausalityError", "KnownLabels", "LabelBook", "NoMemoryView", "Recalls", "View"]
+__all__ = ["NOTHING", "RECALLS", "CausalityError", "KnownLabels", "LabelBook", "NoMemoryView", "Recalls", "View",
+           "mostly_empty"]  # fmt: skip
 
 Known = tuple[Event, Label]
 
@@ -126,6 +127,15 @@ class Recalls:
     def told(self) -> dict[str, int]:
         """The counts by the names that records and results have for them (``RECALLS``)."""
         return dict(zip(RECALLS, (self.n, self.empty, self.short), strict=True))
+
+
+def mostly_empty(recalls: int, empty: int) -> str | None:
+    """That a memory had nothing to say in most of its recalls, so that scores say little of it; None where it had.
+
+    >>> mostly_empty(9, 5), mostly_empty(10, 5), mostly_empty(0, 0)
+    ('recalled nothing in 5 of 9 recalls', None, None)
+    """
+    return f"recalled nothing in {empty} of {recalls} recalls" if 2 * empty > recalls else None
 
 
 class View:

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memory.embed import HashEmbedder
+from memory.view import mostly_empty
 from scorers.headlines import HEADLINES
 from simulator.cli.speak import counted, plain
 from simulator.core.registry import Spec, parse_spec
@@ -308,10 +309,9 @@ def _of_intervals(runs: Mapping[str, Scores], narrow: str) -> list[str]:
 
 def _empty(scores: Scores) -> str | None:
     """A memory that mostly had nothing says little of itself by its scores."""
-    n, empty = scores["counts"].get("recalls", 0), scores["counts"].get("empty_return", 0)
-    if 2 * empty <= n:
-        return None
-    return f"the memory recalled nothing in {empty} of {n} recalls (there may have been nothing yet to recall)"
+    counts = scores["counts"]
+    said = mostly_empty(counts.get("recalls", 0), counts.get("empty_return", 0))
+    return None if said is None else f"the memory {said} (there may have been nothing yet to recall)"
 
 
 def remarks(runs: Mapping[str, Scores], narrow: str = "shown dim") -> list[str]:

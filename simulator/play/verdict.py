@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from memory.view import mostly_empty
 from scorers.statistics.interval import Interval
 from scorers.statistics.significance import holm
 from simulator.core.errors import Exit, ProactError, UsageError, quote
@@ -344,8 +345,8 @@ def _silences(parts: Sequence[Part]) -> str:
             continue
         if not mine.recalls:
             said.append(f"; in {part.data.name} the agent never asked it")
-        elif 2 * mine.empty > mine.recalls:
-            said.append(f"; in {part.data.name} it recalled nothing in {mine.empty} of {mine.recalls} recalls")
+        elif (empty := mostly_empty(mine.recalls, mine.empty)) is not None:
+            said.append(f"; in {part.data.name} it {empty}")
     return "".join(said)
 
 

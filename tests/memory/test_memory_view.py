@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memory.base import CausalityError, LabelBook, View, as_memory, make_memory
-from memory.view import Recalls
+from memory.view import Recalls, mostly_empty
 from simulator.core.errors import UsageError
 from simulator.core.protocols import MemoryView
 from simulator.core.types import Event, Label, MemoryItem, Offer, Query
@@ -250,3 +250,10 @@ async def test_a_recall_that_brought_no_answer_is_none() -> None:
         with pytest.raises(error):
             await view.recall()
         assert counts.n == 0
+
+
+@pytest.mark.parametrize(("recalls", "empty", "said"), [
+    (9, 5, "recalled nothing in 5 of 9 recalls"), (10, 5, None), (0, 0, None)
+])  # fmt: skip
+def test_mostly_empty_is_more_than_half(recalls: int, empty: int, said: str | None) -> None:
+    assert mostly_empty(recalls, empty) == said
