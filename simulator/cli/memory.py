@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -58,9 +58,6 @@ def explain(
     """
     import anyio
 
-    from memory.keywords import RULE, pieces
-    from simulator.core.titles import clean
-
     voice = Voice(as_json=json)
     found = [] if scenario is None else _plays(scenario, unit)
     play = found[0] if found else None
@@ -68,37 +65,23 @@ def explain(
     made, now_ns = (None, 0) if play is None else anyio.run(_filled, memory, found, whole, embedder, choice)
     graph = None if made is None else _graph_in(made)
     user = "" if play is None else play.user
-    told = _words(graph, user, title, now_ns)
-    voice.record("title", app=app, read_as=clean(title), rule=RULE)
-    if not json:
-        voice.say(plain(f"read as: {clean(title)}\nwords (rule {RULE}):"))
-    for piece in pieces(title):
-        fields = {"token": piece.token, "taken": piece.why is None, "why": piece.why, **told.get(piece.token, {})}
-        if piece.why is None and told and not fields.get("chosen"):
-            fields["why"] = "others of this title tell more"
-        voice.record("token", **fields)
-        if not json:
-            voice.say(plain(_line(fields)))
+    n_words = _tell_words(voice, app, title, _words(graph, user, title, now_ns))
     items: list[MemoryItem] = []
-    answer = ""
-    if made is not None:
-        view = _view(made, user, app, title, now_ns)
+    if made is None or play is None:
+        said = "nothing is remembered here, so which five words are taken is not known: "
+        said += "--scenario names whose past is to be asked"
+    else:
         with _blamed(memory):
-            items = anyio.run(view.recall, 10)
-            answer = view.render(items)
+            items, said = anyio.run(_answered, _view(made, user, app, title, now_ns))
+        said = said or f"the memory knows nothing of it ({counted(len(play.history), 'past event')})"
     for item in items:
         voice.record("item", memory=item.memory, text=item.text, score=item.score, help=item.help,
                      intention=item.intention, tokens=item.tokens)  # fmt: skip
     if not json:
-        if play is None:
-            said = "nothing is remembered here, so which five words are taken is not known: "
-            said += "--scenario names whose past is to be asked"
-        else:
-            said = answer or f"the memory knows nothing of it ({counted(len(play.history), 'past event')})"
         voice.say(plain(f"\n{said}"))
     if graph is not None and (unseen := _unseen(graph, user, app, now_ns)):
         voice.tell(unseen, "yellow")
-    voice.record("done", tokens=len(pieces(title)), items=len(items))
+    voice.record("done", tokens=n_words, items=len(items))
     return Exit.DONE
 
 
@@ -149,6 +132,31 @@ def export(
         voice.say(plain(said))
     voice.record("done", out=str(out), format=form, nodes=len(data.nodes), edges=len(data.edges))
     return Exit.DONE
+
+
+def _tell_words(voice: Voice, app: str, title: str, told: Mapping[str, Mapping[str, Any]]) -> int:
+    """Each word of a title with what is told of it; how many there are."""
+    from memory.keywords import RULE, pieces
+    from simulator.core.titles import clean
+
+    voice.record("title", app=app, read_as=clean(title), rule=RULE)
+    if not voice.as_json:
+        voice.say(plain(f"read as: {clean(title)}\nwords (rule {RULE}):"))
+    found = pieces(title)
+    for piece in found:
+        fields = {"token": piece.token, "taken": piece.why is None, "why": piece.why, **told.get(piece.token, {})}
+        if piece.why is None and told and not fields.get("chosen"):
+            fields["why"] = "others of this title tell more"
+        voice.record("token", **fields)
+        if not voice.as_json:
+            voice.say(plain(_line(fields)))
+    return len(found)
+
+
+async def _answered(view: View) -> tuple[list[MemoryItem], str]:
+    """What the memory recalls in that window, and how it would stand in a prompt."""
+    items = await view.recall(10)
+    return items, view.render(items)
 
 
 def _files(form: str, out: Path, data: Any, nodes: int) -> dict[Path, str]:
