@@ -278,6 +278,6 @@ def _persona(corpus: _Corpus, cluster: _Cluster, shown: Sequence[Entry], of: Amo
         item = replace(item, intention=said.intention, help=of.needed / of.like, query=said.query)
     else:  # it tells what assistants were asked, and not how often help is needed
         item = replace(item, neutral=True)
-    about = (of.kind.opening, said.head, said.tail, windows, summaries, said.needs, said.query, said.more)
-    return Persona(item, text if rules.match == "text" else key, Material(*about, limit=rules.max_tokens),
-                   tuple(m.event.id for m in moments))  # fmt: skip
+    material = Material(opening=of.kind.opening, head=said.head, tail=said.tail, windows=windows, summaries=summaries,
+                        needs=said.needs, question=said.query, more=said.more, limit=rules.max_tokens)  # fmt: skip
+    return Persona(item, text if rules.match == "text" else key, material, tuple(m.event.id for m in moments))

@@ -66,7 +66,8 @@ def _part(part: Part) -> Iterator[str]:
     yield ""
     head = ["memory", *metrics, f"recall@{K}", f"hit@{K}", "MRR", "read ms", "write ms", "visible ms", "tokens", "size",
             "calls", "recalled nothing", "errors"]  # fmt: skip
-    yield from _table(head, [_figures(member, metrics) for member in part.members])
+    rows = [_figures(m, metrics) if m.reason is None else [m.name, *["-"] * (len(head) - 1)] for m in part.members]
+    yield from _table(head, rows)
     missing = [f"`{m.name}` was not played: {m.reason}" for m in part.members if m.reason is not None]
     if missing:
         yield ""
@@ -93,8 +94,6 @@ def _gain(a: Against) -> str:
 
 def _figures(member: Member, metrics: Sequence[str]) -> list[str]:
     p = member.probed
-    if member.reason is not None:
-        return [member.name] + ["-"] * (len(metrics) + 11)
     calls: Any = None
     if "model_calls_per_event" in p:
         calls = p["model_calls_per_event"] + p.get("embedding_calls_per_event", 0.0)

@@ -21,7 +21,7 @@ from simulator.cli.sweep_memories import Asked, _given
 from simulator.core.errors import Exit, UsageError
 from simulator.core.types import SECOND, Event, Label, MemoryItem, Query, Snapshot
 from simulator.play.probing import Probed, _asked, probe
-from simulator.play.verdict import Against, DataSet, Member, Part, Unjudged, Verdict, judge, weigh
+from simulator.play.verdict import METRICS, Against, DataSet, Member, Part, Unjudged, Verdict, judge, weigh
 from simulator.play.verdict_page import page
 from simulator.session.scenario import plays
 from simulator.workload import generate
@@ -188,6 +188,16 @@ def test_the_page_says_of_which_figure_less_is_better() -> None:
     part = Part(DataSet("d", ()), "stream", 8, 4, (Member("m", "m"), Member("none", "none")), (utility, f1, unwanted))
     told = page(judge("m", "prior", [part]))
     assert "| gain in timely_utility | gain in F1_rt | change in unwanted_per_hour (less is better) |" in told
+
+
+def test_a_member_that_was_not_played_has_a_cell_in_every_column() -> None:
+    few = (against("none", 0.2, 0.1, 0.3, 0.01), Against("rag", "accuracy", reason="no rag"))
+    rest = [replace(a, metric=metric) for a in few for metric in METRICS["moments"][1:]]
+    members = (Member("m", "m"), Member("none", "none"), Member("rag", "rag", reason="no rag"))
+    told = page(judge("m", "prior", [Part(DataSet("d", ()), "moments", 8, 4, members, (*few, *rest))]))
+    table = told[told.index("| memory |") :].split("\n\n")[0].splitlines()
+    assert [row.split(" | ")[0] for row in table[2:]] == ["| m", "| none", "| rag"]
+    assert len({row.count("|") for row in table}) == 1
 
 
 def test_an_interval_below_0_that_p_does_not_bear_out_looks_harmful() -> None:
