@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, lcm
-from pathlib import Path
 from typing import Any
 
 from memory.base import memories
@@ -100,9 +99,7 @@ class GraphMemory(Remembered):
         self._users: dict[str, Counts] = {}
         self._everybody = Counts()
         self.capabilities = {**CAPABILITIES, "isolation": "native" if scope == "user" else "none"}
-        if store:
-            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns, until_ns=store_until_ns,
-                            identity=(header_facts or {}).get("store"))  # fmt: skip
+        self._read_store(store, utc_anchor_ns, store_until_ns, header_facts)
 
     @classmethod
     def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:

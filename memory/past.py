@@ -249,6 +249,13 @@ class Remembered:
 
     # For subclasses.
 
+    def _read_store(self, store: str, utc_anchor_ns: int | None, until_ns: int | None,
+                    header_facts: Mapping[str, Any] | None) -> None:  # fmt: skip
+        """Open the store that was named when this was made, if one was, as the header's facts say that it was then."""
+        if store:
+            identity = (header_facts or {}).get("store")
+            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns, until_ns=until_ns, identity=identity)
+
     def _replay(self, *users: str) -> None:
         """Make everything of these pasts anew: events in order of arrival, then labels as they became known."""
         for user in users:

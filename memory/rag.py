@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from memory import hnsw
@@ -71,9 +70,7 @@ class RagMemory(Remembered):
         self._kind = Kind(facts, self.document, self._embed, self._embedder.dimension, EXACT, index)
         self._users: dict[str, Shelf] = {}
         self._shelves: dict[str, StoredShelf] = {}
-        if store:
-            self.open_store(Path(store), utc_anchor_ns=utc_anchor_ns, until_ns=store_until_ns,
-                            identity=(header_facts or {}).get("store"))  # fmt: skip
+        self._read_store(store, utc_anchor_ns, store_until_ns, header_facts)
 
     @classmethod
     def header_facts(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
