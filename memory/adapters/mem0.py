@@ -119,12 +119,13 @@ class Mem0Memory(Counted, DocumentMemory):
         return {**super().stats(), "bytes": sum(files), **(self._facts if self._infer else {})}
 
     def close(self) -> None:
-        """Close its databases and remove them."""
+        """Close its databases and connections, which it leaves to whoever made it, and remove what it stored."""
         for store in self._stores.values():
             store.close()
-            client = getattr(store.vector_store, "client", None)
-            if client is not None:
-                client.close()
+            for part in (store.vector_store, store.embedding_model, store.llm):
+                client = getattr(part, "client", None)
+                if client is not None:
+                    client.close()
         self._stores.clear()
         super().close()
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -36,9 +36,11 @@ def test_it_connects_to_nothing_but_our_proxy_and_leaves_nothing_behind(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked: list[str] = []
+    held: list[socket.socket] = []
     connect = socket.socket.connect
 
     def watched(self: socket.socket, address: Any) -> Any:
+        held.append(self)
         asked.append(str(address[0]) if isinstance(address, tuple) else str(address))
         return connect(self, address)
 
@@ -57,6 +59,7 @@ def test_it_connects_to_nothing_but_our_proxy_and_leaves_nothing_behind(
     assert (counts["model_calls"], counts["embedding_calls"], counts["embedder"]) == (0, 2, "hash512-v1")
     memory.close()
     assert set(asked) == {"127.0.0.1"}
+    assert [one.fileno() for one in held] == [-1] * len(held), "it leaves its connections to whoever made it"
     assert list((tmp_path / "t").iterdir()) == []
     assert not (tmp_path / ".mem0").exists()
 
