@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memory.answered import check_items
 from simulator.core.intentions import same
 from simulator.core.traits import declares, trait
 from simulator.core.types import MS, SECOND, Event, Label, MemoryItem, Query
@@ -176,6 +177,7 @@ def _query(user: str, window: Event | None, t_ns: int) -> Query:
 async def _asked(memory: Any, query: Query, intention: str | None, known: dict[str, tuple[Event, Label | None]],
                  into: Probed) -> None:  # fmt: skip
     items: list[MemoryItem] = await _timed(memory.recall, query, K, None, into=into.read_ns)
+    check_items(memory, items)
     into.asked += 1
     into.items += len(items)
     into.unnamed += sum(not item.source_event_ids for item in items)
@@ -210,6 +212,7 @@ async def _how_soon(memory: Any, plan: UnitPlan, into: Probed) -> None:
         while True:
             items: list[MemoryItem] = await memory.recall(query, 50, None)
             now = real_ns()
+            check_items(memory, items)
             if any(event.id in i.source_event_ids or f"zyxgard {n}" in i.text or f"canary{n}" in i.text for i in items):
                 into.visible_ns.append(now - begun)
                 break
