@@ -1,10 +1,13 @@
 """What each memory computes, checked against small pasts counted by hand."""
 
+import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memory import threads
 from memory.base import make_memory
 from memory.threads import Threaded
 from simulator.core.errors import InputError
@@ -170,3 +173,46 @@ def test_a_render_that_gives_no_text_is_refused_and_not_told_as_one() -> None:
 
     with pytest.raises(TypeError, match="render gives a NoneType, not a text"):
         Threaded(Mute()).render([MemoryItem("x", 1.0)])
+
+
+class Waits:
+    """Its writes wait for a word, as one does that is on its way to a server."""
+
+    def __init__(self) -> None:
+        self.begun, self.word, self.closed = threading.Event(), threading.Event(), False
+
+    def observe(self, event: Event) -> None:
+        self.begun.set()
+        self.word.wait(10)
+
+    def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+        return []
+
+    def close(self) -> None:
+        self.closed = True
+
+
+async def _cut_off(plain: Waits) -> Threaded:
+    """A write is on its way, and given up as by an interrupt."""
+    memory = Threaded(plain)
+    write = asyncio.create_task(memory.observe(Event("u/1", "u", 0, 10, "code", "x")))
+    await asyncio.to_thread(plain.begun.wait, 10)
+    write.cancel()
+    await asyncio.wait([write])
+    return memory
+
+
+async def test_a_memory_is_closed_also_behind_a_write_that_an_interrupt_cut_off() -> None:
+    plain = Waits()
+    memory = await _cut_off(plain)
+    threading.Timer(0.03, plain.word.set).start()
+    memory.close()
+    assert plain.closed
+
+
+async def test_a_write_that_never_returns_is_waited_for_a_little_and_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "CLOSE_S", 0.02)
+    plain = Waits()
+    (await _cut_off(plain)).close()
+    assert not plain.closed
+    plain.word.set()
