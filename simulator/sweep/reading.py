@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,8 @@ __all__ = ["COMPANY", "COST", "read", "read_share"]
 
 COMPANY = ("scheduled_latency@p50", "scheduled_latency@p95", "deadline_attainment@5", "P_rt")
 """Figures that stand beside quality in every summary, or that its curves are made of."""
+UNWRITTEN = "personas_failed"
+"""The note of scores that counts personas which keep the text they had without a model (``memory.persona_writer``)."""
 COST = "cost"
 """The table of scorer ``serving`` with what was paid for models."""
 
@@ -149,7 +152,10 @@ class _Loaded:
                         "model": any("model" in header for header in resolved.values())}  # fmt: skip
         erred = len(set(run.keys) - {u.key for u, _ in units})
         counts = {k: int(v) for k, v in scores["counts"].items()}
-        return RunFacts(folder.name, run.seed, details, counts, erred, facts_of_run, tuple(invalid), torn), units
+        unwritten = int(scores.get("notes", {}).get(UNWRITTEN, 0)), _personas(told["units"].values())
+        return RunFacts(
+            folder.name, run.seed, details, counts, erred, facts_of_run, tuple(invalid), torn, unwritten
+        ), units
 
     def take(self, known: Sequence[str], specs: Sequence[str]) -> None:
         """What a helper learned."""
@@ -185,3 +191,10 @@ class _Loaded:
         return Table(
             has, np.array([parts.get(table, none) for parts in units], np.float64).reshape(len(units), len(none))
         )
+
+
+def _personas(units: Iterable[Mapping[str, Any]]) -> int:
+    """How many texts of personas were asked of a model, or known from before, as the memories of the units tell."""
+    wanted = (UNWRITTEN, "personas_known", "personas_written")
+    told = [stat for unit in units for stat in (unit.get("memory_stats") or {}).items()]
+    return sum(int(n) for name, n in told if name.rpartition(".")[2] in wanted)  # of a combination with its part's name

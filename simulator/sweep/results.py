@@ -80,6 +80,7 @@ class RunFacts:
             that left a log, which is in ``details`` and in no figure of the cell.
         facts: protocol, latency source, gate, what was run; ``model``: whether one was asked.
         invalid: reasons why its figures should not be used.
+        unwritten: personas for which the model gave no text that can be used, of how many that it was to write.
     """
 
     folder: str
@@ -90,6 +91,7 @@ class RunFacts:
     facts: Mapping[str, Any]
     invalid: tuple[str, ...]
     torn: int = 0
+    unwritten: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,11 @@ class CellRuns:
         """Decisions that told what they used of a model."""
         table = self.tables.get(USAGE)
         return 0 if table is None or table.columns is None else int(table.columns[:, _REPORTS].sum())
+
+    @property
+    def unwritten(self) -> tuple[int, int]:
+        """Personas, over all its runs, that are extractive though a model was to write them; of how many."""
+        return sum(run.unwritten[0] for run in self.runs), sum(run.unwritten[1] for run in self.runs)
 
     @property
     def sees_truth(self) -> bool:

@@ -259,6 +259,9 @@ def _caveats(results: Results, grouped: Sequence[Group], standing: Mapping[tuple
                     "tests use only what both cells have")  # fmt: skip
     if partial := [c.name for c in cells if _is_partial(c, results, standing)]:
         said.append(f"they lack units that others have, and are not ranked: {_names(partial)}")
+    if unwritten := [f"{c.name} ({_of(*c.unwritten)})" for c in cells if c.unwritten[0]]:
+        said.append("the model gave no text that can be used for some personas, which stay extractive: "
+                    f"{_names(unwritten)}")  # fmt: skip
     if len(grouped) > 1:
         said.append(f"cells of {len(grouped)} groups are ranked apart, since figures across them must not be compared: "
                     + "; ".join(_told(group) for group in grouped))  # fmt: skip
@@ -311,6 +314,11 @@ def _told(group: Group) -> str:
     data, protocol, source, marked = group.rules
     facts = ", ".join(filter(None, (f"data {data}", protocol, f"latency {source}", marked)))
     return f"{facts} ({len(group.cells)} cell{'' if len(group.cells) == 1 else 's'})"
+
+
+def _of(n: int, whole: int) -> str:
+    """So many of all; of how many is left out where it is not known."""
+    return f"{n} of {whole}" if whole >= n else str(n)
 
 
 def _names(names: Sequence[str], most: int = 4) -> str:

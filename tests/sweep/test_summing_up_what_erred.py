@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from simulator.play.kept import keep
 from simulator.sweep.gates import parse
 from simulator.sweep.summary import summarise
 from tests.sweep.handmade import Made, sessions, varied
@@ -74,3 +75,30 @@ def test_units_of_a_run_that_ended_without_a_score_erred_and_are_not_missing(tmp
     assert c["units"] == {"done": 0, "erred": 0, "missing": 2}
     assert "all its units erred" in (tmp_path / "summary.md").read_text()
     assert any(c.endswith("and are not ranked: b, c") for c in summarise(tmp_path).summary["caveats"])
+
+
+def test_personas_that_the_model_did_not_write_are_a_caveat_that_names_the_cells(tmp_path: Path) -> None:
+    made = Made(tmp_path, {"memory": ["personas", "rag+personas", "old", "rag"]})
+    for memory, n_failed, written, part in (
+        ("personas", 3, 4, ""), ("rag+personas", 1, 9, "personas."), ("old", 2, None, ""), ("rag", 0, 0, ""),
+    ):  # fmt: skip
+        made.cell({"memory": memory}, sessions(2), sessions(2))
+        for run in sorted((tmp_path / "runs").glob(f"{memory.replace('+', '-')}-s[01]")):
+            noted(run, n_failed, None if written is None else {f"{part}personas_written": written}, part)
+    said = [c for c in summarise(made.write(metrics=["R_rt"])).summary["caveats"] if "persona" in c]
+    why = "the model gave no text that can be used for some personas, which stay extractive"
+    assert said == [f"{why}: personas (12 of 28), rag+personas (4 of 40), old (8)"]
+    assert why in (tmp_path / "summary.md").read_text()
+
+
+def noted(run: Path, n_failed: int, stats: dict[str, int] | None, part: str) -> None:
+    """Write down what a memory of personas tells: a note of the scores, and its counts with each of the units."""
+    told = json.loads((run / "run.json").read_bytes())
+    for result in told["units"].values():
+        if stats is not None:
+            result["memory_stats"] = {**stats, f"{part}personas_failed": n_failed}
+    (run / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    scores = json.loads((run / "scores.json").read_bytes())
+    del scores["digest"]
+    scores["notes"] = {"personas_failed": n_failed * len(told["units"])}
+    keep(run, scores)
