@@ -1,4 +1,4 @@
-"""A plain, synchronous memory class as a memory: it is made, and its methods run one at a time, in a thread of its own."""
+"""A plain, synchronous memory class as a memory: made in a thread of its own, where its methods run one at a time."""
 
 from __future__ import annotations
 
@@ -148,8 +148,12 @@ class Threaded:
             return
         closed = self._own.submit(close) if callable(close) else None
         self._own.end()
-        if closed is not None and (self._stuck is None or self._stuck.done()):
-            closed.result(CLOSE_S)
+        if closed is None:
+            return
+        lost = self._stuck is not None and not self._stuck.done()
+        wait((closed,), CLOSE_S)
+        if closed.done() or not lost:  # that a call never came back was told when it was given up
+            closed.result(0)
 
     def _needed(self, name: str) -> Callable[..., Any]:
         method: Callable[..., Any] | None = getattr(self._plain, name, None)
