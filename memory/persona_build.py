@@ -209,9 +209,9 @@ def _clusters(corpus: _Corpus, first: bool, rules: Rules, counts: Counter[str]) 
 def _personas(corpus: _Corpus, clusters: list[_Cluster], latest_ns: int, rules: Rules) -> list[Persona]:
     allowed, n_kind = [0] * len(clusters), dict.fromkeys((True, False), 0)
     for first in (True, False):
-        kind = [i for i, c in enumerate(clusters) if c.first == first]
-        shares = allot([len(clusters[i].members) for i in kind], rules.ratio, rules.max_items)
-        for i, n in zip(kind, shares, strict=True):
+        of_kind = [i for i, c in enumerate(clusters) if c.first == first]
+        shares = allot([len(clusters[i].members) for i in of_kind], rules.ratio, rules.max_items)
+        for i, n in zip(of_kind, shares, strict=True):
             allowed[i] = n
     for text in corpus.texts:
         n_kind[text.first] += len(text.moments)
@@ -219,11 +219,11 @@ def _personas(corpus: _Corpus, clusters: list[_Cluster], latest_ns: int, rules: 
     near = _cosines(corpus, clusters)
     made: list[Persona] = []
     for i, cluster in enumerate(clusters):
-        like = near[:, i] >= 1.0 - rules.threshold
-        like[cluster.members] = True
+        kind = KINDS[rules.kinds][not cluster.first]
+        within = (near[:, i] >= 1.0 - rules.threshold) & (kind.share == "nearest")
+        within[cluster.members] = True
         shown = _shown(corpus, cluster, near[cluster.members, i], allowed[i], rules)
-        of = Among(KINDS[rules.kinds][not cluster.first], n_kind[cluster.first], int(needed[like].sum()),
-                 int(counted[like].sum()))  # fmt: skip
+        of = Among(kind, n_kind[cluster.first], int(needed[within].sum()), int(counted[within].sum()))
         made.append(_persona(corpus, cluster, shown, of, latest_ns, rules))
     return made
 
@@ -274,8 +274,8 @@ def _persona(corpus: _Corpus, cluster: _Cluster, shown: Sequence[Entry], of: Amo
     ids = tuple(m.event.id for m in shown[:n_named])
     key = " ".join([*(words_of(m) for m in shown[:n_named]), said.intention or ""])
     item = MemoryItem(text, 0.0, ids, latest_ns, tokens=estimate_tokens(text))
-    if of.kind.shares:
-        item = replace(item, intention=said.intention, help=of.needed / of.like, query=said.query)
+    if of.kind.share != "none":
+        item = replace(item, intention=said.intention, help=of.needed / of.counted, query=said.query)
     else:  # it tells what assistants were asked, and not how often help is needed
         item = replace(item, neutral=True)
     material = Material(opening=of.kind.opening, head=said.head, tail=said.tail, windows=windows, summaries=summaries,

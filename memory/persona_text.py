@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
+from typing import Literal
 
 from memory.entry import Entry
 from memory.wording import estimate_tokens, one_line, percent
@@ -42,23 +43,29 @@ class Kind:
         name: as in "moments with help needed"; ``short`` as in "all moments with help".
         short: see ``name``.
         opening: of what a model is told of it.
-        shares: whether its moments count in shares of help.
+        share: of which moments it is told how often help was needed: of those ``nearest`` to a cluster, since with and
+            without help apart its ``own`` share would be 1 or 0; of its own; or of ``none``.
     """
 
     name: str
     short: str
     opening: str
-    shares: bool = True
+    share: Literal["nearest", "own", "none"]
 
 
 KINDS: Mapping[str, tuple[Kind, Kind]] = {
     "help": (
-        Kind("with help needed", "with help", "Moments in which the user needed help"),
-        Kind("without help needed", "without help", "Moments in which no help was needed"),
+        Kind("with help needed", "with help", "Moments in which the user needed help", "nearest"),
+        Kind("without help needed", "without help", "Moments in which no help was needed", "nearest"),
     ),
     "assistance": (
-        Kind("with an assistant", "with an assistant", "Moments in which the user worked with an assistant", False),
-        Kind("without an assistant", "without an assistant", "Moments in which the user worked without an assistant"),
+        Kind("with an assistant", "with an assistant", "Moments in which the user worked with an assistant", "none"),
+        Kind(
+            "without an assistant",
+            "without an assistant",
+            "Moments in which the user worked without an assistant",
+            "own",
+        ),  # fmt: skip
     ),
 }
 """By what is clustered apart (``kinds``): whether help was needed, or, as published, whether an assistant was used."""
@@ -71,14 +78,14 @@ class Among:
     Attributes:
         kind: of its moments.
         n_kind: moments of that kind in all.
-        needed: how many of the moments like these needed help, of either kind.
-        like: how many of those there are, not counting moments with an assistant.
+        counted: moments that its share of help is counted over (``Kind.share``), none of them with an assistant;
+            ``needed`` how many of these needed help.
     """
 
     kind: Kind
     n_kind: int
     needed: int
-    like: int
+    counted: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +125,12 @@ def told(moments: Sequence[Entry], of: Among, summaries: Sequence[str]) -> Told:
     another = next((question for question, _ in asked if question != query), None)
 
     head = f"Moments {of.kind.name} ({len(moments)})"
-    if of.kind.shares:
-        tail = f"In {of.like} moments like these help was needed in {percent(of.needed, of.like)}"
-    else:
-        tail = "The user had turned to an assistant"
-    if intention is not None:
-        tail += f", most often for {clipped(intention, 15)} ({percent(needs[intention], len(labels))} here)"
-    if query is not None:
-        tail += f"; an earlier question: “{clipped(query, 24)}”"
+    most = None if intention is None else (intention, percent(needs[intention], len(labels)))
+    tail = _tail(of, len(labels), most, query)
     more: list[str] = []
     if len(ordered) > 1:
         others = ", ".join(f"{clipped(c, 12)} {percent(needs[c], len(labels))}" for c in ordered[1:4])
-        more.append(f"Other needs here: {others}.")
+        more.append(f"Other needs of the same: {others}.")
     happened = dict.fromkeys(clipped(text, 30) for text in summaries)
     more += [f"What happened: {text}{'' if text.endswith(_STOPS) else '.'}" for text in [*happened][:2]]
     if another is not None:
@@ -141,7 +142,7 @@ def told(moments: Sequence[Entry], of: Among, summaries: Sequence[str]) -> Told:
 
 
 def extractive(said: Told, windows: Sequence[str]) -> tuple[str, int]:
-    """The text, and how many of the windows it names (at least one)."""
+    """The text, and how many of the windows, each another one, it names (at least one)."""
     tail = f"{said.tail}."
     places = [clipped(windows[0], 30)]
     for window in windows[1:]:
@@ -179,6 +180,29 @@ def clipped(text: str, tokens: int) -> str:
     return flat
 
 
+def _tail(of: Among, n_needs: int, most: tuple[str, str] | None, question: str | None) -> str:
+    """How often help was needed, and for what; each share with the moments that it is of.
+
+    Args:
+        of: where the cluster stands.
+        n_needs: how many of its moments have a need that is known.
+        most: the most frequent of these, and its share.
+        question: one that was asked for it.
+    """
+    whole = {"nearest": "these", "own": f"the {n_needs}", "none": f"the {n_needs} known needs"}[of.kind.share]
+    needed = "" if most is None else f"most often for {clipped(most[0], 15)} ({most[1]} of {whole})"
+    asked = "" if question is None else f"an earlier question: “{clipped(question, 24)}”"
+    share = percent(of.needed, of.counted) if of.counted else ""
+    if of.kind.share == "nearest":
+        here = "; ".join(filter(None, (needed, asked)))
+        near = f"Of the {of.counted} moments nearest to these, with or without help, {share} needed it"
+        return f"{here[0].upper()}{here[1:]}. {near}" if here else near
+    tail = "The user had turned to an assistant"
+    if of.kind.share == "own":
+        tail = f"Help was needed in {of.needed} of {of.counted} ({share})"
+    return "; ".join(filter(None, (f"{tail}, {needed}" if needed else tail, asked)))
+
+
 def _habits(moments: Sequence[Entry], of: Among) -> list[str]:
     """Where, how long and how often, as sentences."""
     apps = Counter(clipped(m.event.app, 8) for m in moments if m.event.app)
@@ -187,12 +211,13 @@ def _habits(moments: Sequence[Entry], of: Among) -> list[str]:
     lengths = [m.event.end_ns - m.event.start_ns for m in moments]
     known = [m.known_ns for m in moments]
     days = (max(known) - min(known)) / (86_400 * SECOND)
-    said = [f"They are {percent(len(moments), of.n_kind)} of all moments {of.kind.short}, under {_titles(n_titles)}."]
+    share = percent(len(moments), of.n_kind)
+    said = [f"These {len(moments)} are {share} of all moments {of.kind.short}, under {_titles(n_titles)}."]
     if usual:
         said.insert(0, f"Applications: {usual}.")
     said.append(f"Such a moment lasts {_duration(median_low(lengths))}, at most {_duration(max(lengths))}.")
     if days >= 1:
-        said.append(f"They lie within {days:.0f} days.")
+        said.append(f"These lie within {days:.0f} days.")
     return said
 
 

@@ -56,22 +56,52 @@ async def test_events_with_an_assistant_are_clustered_apart_where_that_is_asked_
     assert only.text.startswith(
         "Moments with an assistant (10): chrome, “Assistant - new chat”. The user had turned to an assistant. "
     )
-    assert "They are 100 % of all moments with an assistant, under 1 title." in only.text
+    assert "These 10 are 100 % of all moments with an assistant, under 1 title." in only.text
 
 
 async def test_they_tell_what_was_asked_there_and_count_in_no_share_of_help() -> None:
     memory = await filled(past(), kinds="assistance")
     assisted, *_ = await ask(memory, "chrome", "Assistant - new chat")
     assert (assisted.neutral, assisted.help, assisted.intention, assisted.query) == (True, None, None, None)
-    assert "most often for Data Analysis (90 % here); an earlier question: “how do I add these up?”" in assisted.text
+    assert (
+        "The user had turned to an assistant, most often for Data Analysis (90 % of the 10 known needs); an earlier "
+        "question: “how do I add these up?”. Other needs of the same: Translation 10 %."
+    ) in assisted.text
     other, *_ = await ask(memory, "calc", "Budget.ods")
     assert other.text.startswith("Moments without an assistant (30): calc, “Budget")
-    assert "In 30 moments like these help was needed in 33 %, most often for Data Analysis (90 % here)" in other.text
+    assert "Help was needed in 10 of 30 (33 %), most often for Data Analysis (90 % of the 10)" in other.text
     assert (other.neutral, other.help, other.intention) == (False, 10 / 30, "Data Analysis")
     assert weigh([assisted], LabelReader()) is None
     found = weigh([assisted, other], LabelReader())
     assert found is not None
     assert found.share == pytest.approx(1 / 3)
+
+
+async def test_a_share_of_help_is_of_the_moments_that_the_text_says() -> None:
+    """30 moments in tables (10 with help), and 20 with none in another table of like words.
+
+    Where help parts moments, a cluster's own share would be 1 or 0: it tells that of all moments near it, and says so.
+    Where an assistant parts them, no text tells more than what its own moments needed.
+    """
+    pairs = past()
+    for n in range(20):
+        start_ns, end_ns = (100 + n) * 10 * SECOND, (101 + n) * 10 * SECOND
+        event = Event(f"b{n}", "u", start_ns, end_ns, "calc", "Budget year plan costs.ods")
+        pairs.append((event, Label(event.id, "u", False, event.end_ns)))
+    theirs = await ask(await filled(pairs, kinds="assistance", threshold=0.3), "calc", "Budget.ods")
+    own = {item.text.partition(":")[0]: (item.help, item.text) for item in theirs if not item.neutral}
+    share, text = own["Moments without an assistant (30)"]
+    assert share == 10 / 30
+    assert "Help was needed in 10 of 30 (33 %), most often for Data Analysis (90 % of the 10)" in text
+    share, text = own["Moments without an assistant (20)"]
+    assert share == 0
+    assert "Help was needed in 0 of 20 (0 %). " in text
+    ours = await ask(await filled(pairs), "calc", "Budget.ods")
+    near = {item.text.partition(":")[0]: (item.help, item.text) for item in ours}
+    share, text = near["Moments with help needed (10)"]
+    assert share == 10 / 50
+    assert "Most often for Data Analysis (90 % of these); an earlier question: “how do I add these up?”. " in text
+    assert "Of the 50 moments nearest to these, with or without help, 20 % needed it. " in text
 
 
 async def test_by_default_moments_with_and_without_help_are_apart() -> None:

@@ -283,8 +283,12 @@ async def test_ten_thousand_equal_titles_are_one_text() -> None:
         await memory.observe(event)
         await memory.feedback(event, Label(event.id, "u", n % 2 == 1, n + 1))
     await memory.maintain(20_000)
-    without, with_help = sorted((r.persona.item for r in memory.records("u", 20_000)), key=lambda i: "with " in i.text)
-    assert with_help.text.startswith("Moments with help needed (5000): code, “parser main”. In 10000 moments like")
+    without, with_help = sorted(
+        (r.persona.item for r in memory.records("u", 20_000)), key=lambda i: "with help needed" in i.text
+    )
+    assert with_help.text.startswith(
+        "Moments with help needed (5000): code, “parser main”. Of the 10000 moments nearest to these, with or without"
+    )
     assert without.help == with_help.help == 0.5
 
 

@@ -57,6 +57,7 @@ def test_every_persona_has_100_to_120_tokens_on_one_line(moments: list[Entry]) -
     for one in made.personas:
         assert 100 <= one.item.tokens == estimate_tokens(one.item.text) <= 120
         assert len(one.item.text.splitlines()) == 1
+        assert " ".join(one.material.tail.split()) in one.item.text, "no share is cut"
         assert one.item.source_event_ids
         assert set(one.item.source_event_ids) <= set(one.event_ids)
         json.dumps(one.item.text, ensure_ascii=True)
@@ -107,16 +108,19 @@ def test_the_numbers_of_a_persona_counted_by_hand() -> None:
     made = build(moments, HashEmbedder(), Rules())
     with_help, without, other = (p.item for p in made.personas)
     assert with_help.text.startswith(
-        "Moments with help needed (4): code, “parser main”. In 6 moments like these help was needed in 67 %, most "
-        "often for Coding/Programming (75 % here); an earlier question: “q2”. Other needs here: Translation 25 %. "
-        "Also asked: “q3”. Applications: code 100 %."
+        "Moments with help needed (4): code, “parser main”. Most often for Coding/Programming (75 % of these); an "
+        "earlier question: “q2”. Of the 6 moments nearest to these, with or without help, 67 % needed it. Other needs "
+        "of the same: Translation 25 %. Also asked: “q3”. Applications: code 100 %."
     )
     assert (with_help.help, with_help.intention, with_help.query) == (4 / 6, "Coding/Programming", "q2")
-    assert without.text.startswith("Moments without help needed (2): code, “parser main”. In 6 moments like these")
-    assert "They are 50 % of all moments without help, under 1 title." in without.text
+    assert without.text.startswith(
+        "Moments without help needed (2): code, “parser main”. Of the 6 moments nearest to these, with or without "
+        "help, 67 % needed it. "
+    )
+    assert "These 2 are 50 % of all moments without help, under 1 title." in without.text
     assert "Such a moment lasts 30 s, at most 30 s." in without.text
     assert other.text.startswith(
-        "Moments without help needed (2): mail, “holiday photos Rome”. In 2 moments like these"
+        "Moments without help needed (2): mail, “holiday photos Rome”. Of the 2 moments nearest to these"
     )
     assert with_help.latest_source_ns == moments[-1].known_ns
 
