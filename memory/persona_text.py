@@ -65,7 +65,7 @@ KINDS: Mapping[str, tuple[Kind, Kind]] = {
             "without an assistant",
             "Moments in which the user worked without an assistant",
             "own",
-        ),  # fmt: skip
+        ),
     ),
 }
 """By what is clustered apart (``kinds``): whether help was needed, or, as published, whether an assistant was used."""
