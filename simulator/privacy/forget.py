@@ -20,7 +20,7 @@ from simulator.privacy.forget_named import plan_named
 from simulator.privacy.forget_opening import OURS
 from simulator.privacy.forget_places import MADE_UP, inside, invented, listed, marker_of, out_of_bounds
 from simulator.privacy.forget_release import releases
-from simulator.privacy.forget_run import is_others, plan_run
+from simulator.privacy.forget_run import is_others, plan_run, units_of_others
 from simulator.privacy.forget_scenario import SUFFIXES, Scene, plan_scene, profile_items, read_scene
 from simulator.privacy.forget_session import WRECK, Head, is_broken, is_wreck, last_ns, plan_session, read_head
 from simulator.privacy.forget_store import LOGS, MADE_OF_STORE, STORE, plan_store
@@ -28,7 +28,7 @@ from simulator.privacy.forget_sweep import MADE_AGAIN, SWEEP, plan_sweep
 from simulator.privacy.forget_tables import ACCOUNT, PAST, SPLIT, is_table, plan_account, plan_memory, plan_table
 from simulator.privacy.forget_uses import IN_USE, Uses, uses_of
 from simulator.privacy.items import Item, Place, Unreached
-from simulator.privacy.leftovers import Traces, search
+from simulator.privacy.leftovers import Traces, search, search_units
 from simulator.privacy.run_of import is_run, users_of
 from simulator.privacy.span import Span
 from simulator.session.ignored import IGNORED
@@ -76,12 +76,13 @@ class Plan:
     users: set[str] = field(default_factory=set)
     last_ns: int | None = None
     _strange: list[Path] = field(default_factory=list)
+    _units: list[Path] = field(default_factory=list)  # of other users, in runs
     _homes: set[Path] = field(default_factory=set)
 
     @property
     def n_others(self) -> int:
-        """Files that proact did not make: they are looked through for copies of what was forgotten."""
-        return len(self._strange)
+        """Files that proact did not make, and units of other users: looked through for copies of what was forgotten."""
+        return len(self._strange) + len(self._units)
 
     def carry_out(self, watch: Callable[[Item], None] | None = None) -> list[Unreached]:
         """Forget all of it; what could not be reached, with ``unreached`` at the beginning.
@@ -119,12 +120,14 @@ class Plan:
         return self.unreached + [one for one in self._copies() if one.path not in told and not inside(one.path, stores)]
 
     def _copies(self) -> list[Unreached]:
-        """Files that hold something of what goes and are no part of it."""
+        """Files, and units of other users, that hold something of what goes and are no part of it."""
         texts = frozenset().union(*(item.texts for item in self.items))
         names = frozenset().union(*(item.names for item in self.items))
         going = {item.path for item in self.items}
         there = (path for path in self._strange if path not in going and path.is_file())
-        return search(there, Traces(self.user, names, texts))
+        offered = frozenset().union(*(item.offered for item in self.items))
+        in_files = search(there, Traces(self.user, names, texts | offered))
+        return in_files + search_units(self._units, Traces(self.user, names, texts))
 
 
 @dataclass(slots=True)
@@ -174,6 +177,8 @@ def plan(user: str, folders: list[Path], span: Span | None = None, *, cache: Pat
     made.users = {head.user for head in found.sessions.values()}.union(*(s.users for s in found.scenes), *of_runs)
     ends = [last_ns(head) for head in found.sessions.values() if head.user == user and not span.everything]
     made.last_ns = max((end for end in ends if end is not None), default=None)
+    played_as = _played_as(user, found)
+    made._units = [unit for run in found.runs for unit in units_of_others(run, user, played_as)]
     uses = uses_of(found.runs, found.sessions.values(), found.scenes)
     for one in _looked_for(user, span, found, uses):
         item = uses.kept(_allowed(one, seen_from, found), span)
@@ -236,9 +241,7 @@ def _looked_for(user: str, span: Span, found: _Found, uses: Uses) -> Iterator[It
 def _others(user: str, span: Span, found: _Found, uses: Uses, left: set[Path]) -> Iterator[Item | Unreached]:
     """Everything but sessions; what a running program plays from stays, and what ``left`` sessions need."""
     mine = [scene for scene in found.scenes if user in scene.users]
-    played_as = frozenset(
-        (scene.user, scene.head.session) for scene in mine if scene.head and scene.user and scene.head.user == user
-    )
+    played_as = _played_as(user, found)
     places: dict[Path, list[Place]] = {}
     for scene in found.scenes:
         for path, place in scene.tables():
@@ -271,6 +274,15 @@ def _others(user: str, span: Span, found: _Found, uses: Uses, left: set[Path]) -
         if span.everything and scene.head and scene.head.user != user:
             said = f"recorded of '{scene.head.user}' and played as '{user}' by {scene.file.name}: forget that user too?"
             yield Unreached(scene.head.folder, said)
+
+
+def _played_as(user: str, found: _Found) -> frozenset[tuple[str, str]]:
+    """(user, session) under which recordings of the user are played by scenarios that name somebody else."""
+    return frozenset(
+        (scene.user, scene.head.session)
+        for scene in found.scenes
+        if scene.head and scene.user and scene.head.user == user
+    )
 
 
 _Outcome = Item | Unreached | list[Item | Unreached] | None

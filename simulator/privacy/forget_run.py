@@ -27,7 +27,7 @@ from simulator.privacy.scrub import GONE, Scrubber
 from simulator.privacy.span import Span
 from simulator.session.ignored import IGNORED, is_ours
 
-__all__ = ["is_others", "plan_run", "without_names"]
+__all__ = ["is_others", "plan_run", "units_of_others", "without_names"]
 
 SCORES, TRUTH, TRACES, TWIN, FEEDBACK = "scores.json", "truth.json", "errors.txt", "twin", "feedback.jsonl"
 _CASSETTES, _VERDICTS, _REPORT = "cassettes", "judge.jsonl", "report.html"
@@ -57,17 +57,32 @@ def plan_run(run: Path, user: str, span: Span, played_as: frozenset[tuple[str, s
         return Unreached(run, _PLAYED.format(run))
     if (link := _link(run, units)) is not None:
         return Unreached(link, "a link, not followed: units of this run lie in another folder")
-    texts = frozenset(text for unit in units for text in _said(unit))
+    asked = frozenset(text for unit in units for text in _asked(unit))
+    offered = frozenset(text for unit in units for text in _offered(unit))
     played = sum(bool(unit.header) for unit in units)
     said = f"{played} unit{'' if played == 1 else 's'}: what was said goes, numbers stay"
     called = frozenset(name for u in units for name in (u.key, str(u.header.get("session") or u.key)))
     if span.everything:
         names = tuple(sorted({user, *(str(u.header.get("session") or u.key) for u in units)}))
-        return Item("run", run, said, lambda: _forget_all(run, user, units, names), texts, called)
+        return Item("run", run, said, lambda: _forget_all(run, user, units, names), asked, called, offered)
     pending = [unit for unit in units if _is_changed(unit, span)]
     if not pending and all(read_object(run / RUN) == _summed_up(run, told_of, unit) for unit in units):
         return None
-    return Item("run", run, said, lambda: _forget_span(run, units, span), texts, called)
+    return Item("run", run, said, lambda: _forget_span(run, units, span), asked, called, offered)
+
+
+def units_of_others(run: Path, user: str, played_as: frozenset[tuple[str, str]]) -> list[Path]:
+    """Folders of a run's units that are not the user's; none where it cannot be read, which ``plan_run`` tells.
+
+    What was said in them may be of the user all the same: some memories read the past of others (``shuffled-user``,
+    ``scope=global``).
+    """
+    try:
+        told_of = read_object(run / RUN) if (run / RUN).is_file() else {}
+        others = [unit for unit in units_of(run, told_of) if not _is_of(unit, told_of, user, played_as)]
+    except InputError:
+        return []
+    return [unit.folder for unit in others if unit.header.get("user") != FORGOTTEN]
 
 
 def _link(run: Path, units: list[UnitOf]) -> Path | None:
@@ -264,12 +279,16 @@ def _summary(result: Mapping[str, Any], log: Any) -> dict[str, Any]:
     return made
 
 
-def _said(unit: UnitOf) -> Iterator[str]:
-    """What a unit's files hold in words, for finding copies of it; as far as they can be read."""
+def _asked(unit: UnitOf) -> Iterator[str]:
+    """The user's questions in a unit's truth, for finding copies of them; as far as it can be read."""
     with suppress(InputError, LookupError, TypeError):
         if (unit.folder / TRUTH).is_file():
             raw = read_object(unit.folder / TRUTH)
             yield from (n["query"] for part in ("opportunities", "assists", "moments") for n in raw[part] if n["query"])
+
+
+def _offered(unit: UnitOf) -> Iterator[str]:
+    """What was said to the user in a unit, likewise."""
     with suppress(InputError):
         for record in records(unit.folder / LOG) if (unit.folder / LOG).is_file() else ():
             yield from (offer["text"] for offer in _offers(record) if offer.get("text"))

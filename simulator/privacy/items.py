@@ -33,6 +33,7 @@ class Item:
             it stays: then it is not told as forgotten.
         texts: of what goes, so that copies elsewhere can be found; never shown.
         names: of sessions, as cassettes, reports and questions call them.
+        offered: what agents said to the user, likewise; but their sentences are theirs, and stand in others' units too.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class Item:
     apply: Callable[[], list[Unreached]]
     texts: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+    offered: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

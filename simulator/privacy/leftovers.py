@@ -1,4 +1,4 @@
-"""Looking for copies of what was forgotten in files that lie anywhere: exports, reports, cassettes, files of others."""
+"""Looking for copies of what was forgotten: in files that lie anywhere, and in units of other users."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from pathlib import Path
 
 from simulator.privacy.items import Unreached
 
-__all__ = ["MOST_TEXTS", "Traces", "report_of", "search"]
+__all__ = ["MOST_TEXTS", "Traces", "report_of", "search", "search_units"]
 
 MOST_TEXTS = 500
 _SHORTEST = 12  # "Inbox" stands in many files that hold nothing of anybody
 _LARGEST = 64 * 1024 * 1024
+_TOO_LARGE = "over 64 MB, not searched for copies"
 _SHOWN = 10  # files of which only may be that they are of the user: the others are counted
 # Pictures, and the source of agents, whose sentences are theirs also where an offer was made of one.
 _PASSED_OVER = frozenset({".webp", ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".py", ".pyc"})
 _PACKED = frozenset({".parquet", ".zip", ".gz", ".tgz", ".xz", ".bz2", ".zst", ".7z"})
+_TRUTH = "truth.json"  # of a unit: what its own user asked
 _NOBODY = "user"  # the name of whoever was given none: a word of every second file
 _CASSETTE = b'{"kind":"cassette"'
 _PERSONAS = re.compile(rb'\{"key": "[0-9a-f]{64}", "text": ')  # as ``memory.persona_writer`` keeps them
@@ -93,7 +95,7 @@ def search(files: Iterable[Path], traces: Traces) -> list[Unreached]:
             continue
         try:
             if path.stat().st_size > _LARGEST:
-                out.append(Unreached(path, "over 64 MB, not searched for copies", only_maybe=True))
+                out.append(Unreached(path, _TOO_LARGE, only_maybe=True))
                 continue
             data = path.read_bytes()
         except OSError as error:
@@ -104,6 +106,42 @@ def search(files: Iterable[Path], traces: Traces) -> list[Unreached]:
         elif traces.name is not None and traces.name.search(data):
             perhaps.setdefault(f"holds the name '{traces.user}', whoever is meant", []).append(path)
     return out + [one for why, paths in perhaps.items() for one in _told(paths, why)]
+
+
+def search_units(units: Iterable[Path], traces: Traces) -> list[Unreached]:
+    """The units of other users whose files hold some of the texts: of agents whose memory read the past of others.
+
+    What the unit's own user asked too, as its truth says, is theirs. Bounds are those of ``search``.
+
+    Args:
+        units: their folders.
+        traces: of what the forgotten user wrote, without what agents said: the same sentences stand in many units.
+    """
+    out: list[Unreached] = []
+    for unit in units if traces.needles else ():
+        own, said = b"", list[bytes]()
+        for path in _files_of(unit):
+            try:
+                if path.stat().st_size > _LARGEST:
+                    out.append(Unreached(path, _TOO_LARGE, only_maybe=True))
+                elif path.name == _TRUTH:
+                    own += path.read_bytes()
+                else:
+                    said.append(path.read_bytes())
+            except OSError as error:
+                out.append(Unreached(path, f"cannot be read ({error.strerror})"))
+        held = [forms for forms in traces.needles if any(form in data for data in said for form in forms)]
+        if n := sum(not any(form in own for form in forms) for forms in held):
+            why = "in a unit of somebody else: remove this run, or play it again with --again"
+            out.append(Unreached(unit, f"it holds {n} of the forgotten texts, {why}"))
+    return out
+
+
+def _files_of(unit: Path) -> list[Path]:
+    """What lies in a unit's folder; links are not followed."""
+    if unit.is_symlink():
+        return []
+    return [path for path in sorted(unit.rglob("*")) if path.is_file() and not path.is_symlink()]
 
 
 def _held(path: Path, data: bytes, traces: Traces) -> str | None:
