@@ -50,8 +50,8 @@ class Persona:
     """One cluster.
 
     Attributes:
-        item: what is recalled; its sources are the events whose windows it names.
-        key: the text it is searched by: those windows and the most frequent need, or with ``match=text`` its own.
+        item: what is recalled; its sources are the events picked of the windows it names.
+        key: the text it is searched by: those events and the most frequent need, or with ``match=text`` its own.
         material: what a model may write its words from.
         event_ids: of all moments behind it, those of its cluster, in the order in which they became known.
     """
@@ -268,11 +268,12 @@ def _persona(corpus: _Corpus, cluster: _Cluster, shown: Sequence[Entry], of: Amo
              rules: Rules) -> Persona:  # fmt: skip
     moments = sorted((m for i in cluster.members for m in corpus.texts[i].moments), key=lambda m: m.known_ns)
     summaries = tuple(dict.fromkeys(m.event.summary for m in shown if m.event.summary))
-    windows = tuple(event_words(m.event) for m in shown)
+    windows = tuple(dict.fromkeys(event_words(m.event) for m in shown))  # texts may differ in their summary alone
     said = told(moments, of, summaries)
     text, n_named = extractive(said, windows)
-    ids = tuple(m.event.id for m in shown[:n_named])
-    key = " ".join([*(words_of(m) for m in shown[:n_named]), said.intention or ""])
+    named = [m for m in shown if event_words(m.event) in windows[:n_named]]
+    ids = tuple(m.event.id for m in named)
+    key = " ".join([*map(words_of, named), said.intention or ""])
     item = MemoryItem(text, 0.0, ids, latest_ns, tokens=estimate_tokens(text))
     if of.kind.share != "none":
         item = replace(item, intention=said.intention, help=of.needed / of.counted, query=said.query)

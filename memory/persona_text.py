@@ -189,7 +189,7 @@ def _tail(of: Among, n_needs: int, most: tuple[str, str] | None, question: str |
         most: the most frequent of these, and its share.
         question: one that was asked for it.
     """
-    whole = {"nearest": "these", "own": f"the {n_needs}", "none": f"the {n_needs} known needs"}[of.kind.share]
+    whole = {"nearest": "these", "own": f"{n_needs}", "none": f"{n_needs} known needs"}[of.kind.share]
     needed = "" if most is None else f"most often for {clipped(most[0], 15)} ({most[1]} of {whole})"
     asked = "" if question is None else f"an earlier question: “{clipped(question, 24)}”"
     share = percent(of.needed, of.counted) if of.counted else ""
@@ -211,8 +211,9 @@ def _habits(moments: Sequence[Entry], of: Among) -> list[str]:
     lengths = [m.event.end_ns - m.event.start_ns for m in moments]
     known = [m.known_ns for m in moments]
     days = (max(known) - min(known)) / (86_400 * SECOND)
+    these = "This one is" if len(moments) == 1 else f"These {len(moments)} are"
     share = percent(len(moments), of.n_kind)
-    said = [f"These {len(moments)} are {share} of all moments {of.kind.short}, under {_titles(n_titles)}."]
+    said = [f"{these} {share} of all moments {of.kind.short}, under {_titles(n_titles)}."]
     if usual:
         said.insert(0, f"Applications: {usual}.")
     said.append(f"Such a moment lasts {_duration(median_low(lengths))}, at most {_duration(max(lengths))}.")

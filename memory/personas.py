@@ -63,7 +63,7 @@ class PersonaMemory(Remembered):
         ratio: share of texts that may represent their clusters; ``max_items`` limits each cluster.
         alpha: balance of typical and different, see ``memory.sampling``; ``scoring`` (``paper`` or ``code``) names
             which of the two published rules picks.
-        max_items: most titles that a persona is written from.
+        max_items: most moments, differing in application, title or summary, that a persona is written from.
         max_tokens: most tokens of titles and summaries that a model is shown for one persona.
         refresh: a rebuild is due when so many labels (and events with an assistant, where they count) are new, and a
             quarter more than went into the last one (so that all rebuilds together cost a small multiple of the last).

@@ -64,12 +64,12 @@ async def test_they_tell_what_was_asked_there_and_count_in_no_share_of_help() ->
     assisted, *_ = await ask(memory, "chrome", "Assistant - new chat")
     assert (assisted.neutral, assisted.help, assisted.intention, assisted.query) == (True, None, None, None)
     assert (
-        "The user had turned to an assistant, most often for Data Analysis (90 % of the 10 known needs); an earlier "
+        "The user had turned to an assistant, most often for Data Analysis (90 % of 10 known needs); an earlier "
         "question: “how do I add these up?”. Other needs of the same: Translation 10 %."
     ) in assisted.text
     other, *_ = await ask(memory, "calc", "Budget.ods")
     assert other.text.startswith("Moments without an assistant (30): calc, “Budget")
-    assert "Help was needed in 10 of 30 (33 %), most often for Data Analysis (90 % of the 10)" in other.text
+    assert "Help was needed in 10 of 30 (33 %), most often for Data Analysis (90 % of 10)" in other.text
     assert (other.neutral, other.help, other.intention) == (False, 10 / 30, "Data Analysis")
     assert weigh([assisted], LabelReader()) is None
     found = weigh([assisted, other], LabelReader())
@@ -92,7 +92,7 @@ async def test_a_share_of_help_is_of_the_moments_that_the_text_says() -> None:
     own = {item.text.partition(":")[0]: (item.help, item.text) for item in theirs if not item.neutral}
     share, text = own["Moments without an assistant (30)"]
     assert share == 10 / 30
-    assert "Help was needed in 10 of 30 (33 %), most often for Data Analysis (90 % of the 10)" in text
+    assert "Help was needed in 10 of 30 (33 %), most often for Data Analysis (90 % of 10)" in text
     share, text = own["Moments without an assistant (20)"]
     assert share == 0
     assert "Help was needed in 0 of 20 (0 %). " in text

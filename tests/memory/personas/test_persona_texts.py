@@ -138,6 +138,30 @@ def test_more_windows_are_named_where_there_is_room() -> None:
     assert len(one.material.windows) == 12
 
 
+def test_windows_that_differ_only_in_what_happened_there_are_named_once() -> None:
+    """The picks stay, five of them in one window; their tokens go to the other windows, or else to what happened."""
+    happened = ["ran the tests", "looked for a file", "wrote a commit", "compared two branches", "installed a package"]
+    places = [("xterm", "proj: bash", said) for said in happened] * 2
+    places += [("xterm", f"proj: {name}", "edited a file") for name in ("vim", "nano", "less")]
+    moments = []
+    for i, place in enumerate(places):
+        event = Event(f"s/{i}", "u", i * SECOND, (i + 1) * SECOND, *place[:2], summary=place[2])
+        moments.append(Entry(event, Label(event.id, "u", True, event.end_ns, "Coding/Programming", "how?")))
+    (one,) = build(moments, HashEmbedder(), Rules(ratio=1, threshold=2)).personas
+    windows = ("proj: bash", "proj: vim", "proj: nano", "proj: less")
+    assert [one.item.text.count(f"xterm, “{title}”") for title in windows] == [1] * 4
+    assert [one.material.said.count(f"Window: xterm, “{title}”") for title in windows] == [1] * 4
+    assert all(one.material.said.count(f"What happened: {said}\n") == 1 for said in happened)
+    newest = [f"s/{i}" for i in range(5, 13)]
+    assert sorted(one.item.source_event_ids, key=newest.index) == newest, "of each text that a named window stands for"
+    assert all(one.key.count(said) == 1 for said in happened), "it is searched by what it rests on"
+
+    (alone,) = build(moments[:10], HashEmbedder(), Rules(ratio=1, threshold=2)).personas
+    assert alone.item.text.startswith("Moments with help needed (10): xterm, “proj: bash”. Most often for ")
+    assert alone.item.text.count("“proj: bash”") == 1
+    assert sum(f"What happened: {said}." in alone.item.text for said in happened) == 2
+
+
 def test_a_model_is_shown_no_more_tokens_than_allowed() -> None:
     moments = []
     for i in range(40):
