@@ -1,21 +1,26 @@
 """How well a memory finds what it should, and what that takes: it is told a user's past as a run tells it, and asked at
 each need of the session. No agent has a part in it, so memories are measured alike whatever an agent makes of them.
+
+What fails is dealt with as in a run: before time 0 an error ends it, from then on it is counted and all goes on.
 """
 
 from __future__ import annotations
 
 import tempfile
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from memory.answered import check_items
+from simulator.core.errors import CassetteMiss
 from simulator.core.intentions import same
 from simulator.core.traits import declares, trait
 from simulator.core.types import MS, SECOND, Event, Label, MemoryItem, Query
 from simulator.play.others import session_events
+from simulator.runs.blame import said
 from simulator.runs.unit import UnitPlan
 from simulator.session.play import Play
 from simulator.session.truth import Truth
@@ -44,6 +49,8 @@ class Probed:
         tokens: of each recall.
         saved: bytes of what ``save`` writes, of all units; None where it cannot be saved.
         stats: sums of the numbers that the memories told; ``bytes``: of what they made of the past.
+        failed: recalls at needs (they count as finding nothing), writes, upkeeps, and tries of how soon a write can be
+            read, that raised or gave what is no list of items; ``fault``: what the first of them said.
     """
 
     asked: int = 0
@@ -60,6 +67,19 @@ class Probed:
     saved: int | None = None
     events: int = 0
     stats: dict[str, float] = field(default_factory=dict)
+    failed: Counter[str] = field(default_factory=Counter)
+    fault: str | None = None
+
+    def fail(self, what: str, error: Exception) -> None:
+        """Count a call that failed, after which a run would go on.
+
+        Raises:
+            CassetteMiss: that is the run's fault, and ends it.
+        """
+        if isinstance(error, CassetteMiss):
+            raise error
+        self.failed[what] += 1
+        self.fault = self.fault or said(error)[1]
 
     def told(self) -> dict[str, Any]:
         """Figures for a page; None where there is none."""
@@ -85,6 +105,8 @@ class Probed:
             "size_bytes": self._size(),
             "saved_bytes": self.saved,
             "events": self.events,
+            "failed": dict(sorted(self.failed.items())),
+            "fault": self.fault,
             **each,
         }
 
@@ -147,18 +169,31 @@ async def _told_and_asked(memory: Any, plan: UnitPlan, session: Sequence[tuple[E
             begun = True
             if maintain is not None:
                 await maintain(0)
-        if what == _OBSERVE:
-            known[given.id] = (given, None)
-            await _timed(memory.observe, given, into=into.write_ns)
-        elif what == _FEEDBACK:
-            known[given[0].id] = given
-            await _timed(memory.feedback, *given, into=into.write_ns)
-        else:
+        if what == _ASK:
             window = next((e for e, _ in session if e.start_ns <= t_ns < e.end_ns), None)
             await _asked(memory, _query(plan.source.user, window, t_ns), given, known, into)
-        if begun and what != _ASK and needs is not None and needs():
-            await maintain(t_ns)
+            continue
+        event, label = (given, None) if what == _OBSERVE else given
+        known[event.id] = (event, label)
+        try:
+            await _told(memory, event, label, into)
+        except Exception as error:
+            if not begun:
+                raise
+            into.fail("writes", error)
+        if begun and needs is not None and needs():
+            try:
+                await maintain(t_ns)
+            except Exception as error:  # noqa: BLE001 - the border to foreign code
+                into.fail("upkeeps", error)
     return known
+
+
+async def _told(memory: Any, event: Event, label: Label | None, into: Probed) -> None:
+    if label is None:
+        await _timed(memory.observe, event, into=into.write_ns)
+    else:
+        await _timed(memory.feedback, event, label, into=into.write_ns)
 
 
 def _needs(truth: Truth) -> list[tuple[int, str | None]]:
@@ -176,12 +211,18 @@ def _query(user: str, window: Event | None, t_ns: int) -> Query:
 
 async def _asked(memory: Any, query: Query, intention: str | None, known: dict[str, tuple[Event, Label | None]],
                  into: Probed) -> None:  # fmt: skip
-    items: list[MemoryItem] = await _timed(memory.recall, query, K, None, into=into.read_ns)
-    check_items(memory, items)
     into.asked += 1
+    items: list[MemoryItem] = []
+    try:
+        found = await _timed(memory.recall, query, K, None, into=into.read_ns)
+        check_items(memory, found)
+    except Exception as error:  # noqa: BLE001 - the border to foreign code
+        into.fail("recalls", error)
+    else:
+        items = found
+        into.tokens.append(sum(item.tokens for item in items))
     into.items += len(items)
     into.unnamed += sum(not item.source_event_ids for item in items)
-    into.tokens.append(sum(item.tokens for item in items))
     right = {
         one
         for one, (event, label) in known.items()
@@ -205,21 +246,33 @@ async def _how_soon(memory: Any, plan: UnitPlan, into: Probed) -> None:
             f"{plan.source.session}/seen-{n}", user, start_ns, start_ns + SECOND, f"canary{n}", f"zyxgard {n}"
         )
         label = Label(event.id, user, True, event.end_ns, intention, f"zyxgard {n}")
-        query = _query(user, event, event.end_ns)
-        begun = real_ns()
-        await memory.observe(event)
-        await memory.feedback(event, label)
-        while True:
-            items: list[MemoryItem] = await memory.recall(query, 50, None)
-            now = real_ns()
-            check_items(memory, items)
-            if any(event.id in i.source_event_ids or f"zyxgard {n}" in i.text or f"canary{n}" in i.text for i in items):
-                into.visible_ns.append(now - begun)
-                break
-            if now - begun > _VISIBLE_WAIT_NS:
-                into.unseen += 1
-                return  # the others would only take as long
-            await pause(_POLL_NS)
+        try:
+            shown_ns = await _shown_after(memory, event, label)
+        except Exception as error:  # noqa: BLE001 - the border to foreign code
+            into.fail("tries", error)
+            continue
+        if shown_ns is None:
+            into.unseen += 1
+            return  # the others would only take as long
+        into.visible_ns.append(shown_ns)
+
+
+async def _shown_after(memory: Any, event: Event, label: Label) -> int | None:
+    """Write an event, and ask until it shows; None if it does not within a second."""
+    query = _query(event.user, event, event.end_ns)
+    shown = [word for word in (event.app, event.title) if word is not None]
+    begun = real_ns()
+    await memory.observe(event)
+    await memory.feedback(event, label)
+    while True:
+        items: list[MemoryItem] = await memory.recall(query, 50, None)
+        now = real_ns()
+        check_items(memory, items)
+        if any(event.id in i.source_event_ids or any(word in i.text for word in shown) for i in items):
+            return now - begun
+        if now - begun > _VISIBLE_WAIT_NS:
+            return None
+        await pause(_POLL_NS)
 
 
 async def _timed(call: Callable[..., Awaitable[Any]], *given: Any, into: list[int]) -> Any:

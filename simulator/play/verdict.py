@@ -23,6 +23,7 @@ from simulator.play.comparing import Row, compare
 from simulator.play.makers import Maker, agent_maker, memory_maker
 from simulator.play.player import Played, play, slug
 from simulator.play.probing import Probed, probe
+from simulator.runs import blame
 from simulator.runs.folder import read_run
 from simulator.session.play import Play
 from simulator.session.scenario import plays
@@ -270,9 +271,13 @@ async def _probed(choice: Choice, folder: Path, found: Mapping[str, Play], *, an
             raise
         except Exception as error:
             raise Unjudged(
-                f"memory {quote(plan.memory_text)} raised {type(error).__name__} when it was asked; "
-                f"proact doctor memory says where"
+                f"memory {quote(plan.memory_text)} failed when it was tried by itself: {blame.said(error)[1]}"
             ) from error
+    if probed.asked and probed.failed["recalls"] == probed.asked:
+        raise Unjudged(
+            f"memory {quote(choice.memory)} failed whenever it was asked at a need ({probed.asked} of {probed.asked} "
+            f"times): {probed.fault}"
+        )
     kept.write_text(json.dumps(probed.told(), indent=1) + "\n", encoding="utf-8")
     return probed.told()
 

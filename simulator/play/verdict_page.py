@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from simulator.play.probing import K
@@ -20,6 +20,11 @@ _HOW = (
     "that brought no item (in the first minutes of a past there is nothing to recall); - where there was no memory to "
     "ask, or nobody counted."
 )
+_CALLS = {
+    "writes": ("write", "writes"),
+    "upkeeps": ("upkeep", "upkeeps"),
+    "tries": ("try of how soon a write can be read", "tries of how soon a write can be read"),
+}
 _BLIND = (
     "`shuffled-user` is somebody else's past as `rag` reads it, whatever memory is judged: so it is the same control "
     "in every verdict, and a memory need not be able to read two pasts to be held against it. What a memory's own way "
@@ -68,10 +73,22 @@ def _part(part: Part) -> Iterator[str]:
             "calls", "recalled nothing", "errors"]  # fmt: skip
     rows = [_figures(m, metrics) if m.reason is None else [m.name, *["-"] * (len(head) - 1)] for m in part.members]
     yield from _table(head, rows)
-    missing = [f"`{m.name}` was not played: {m.reason}" for m in part.members if m.reason is not None]
-    if missing:
+    notes = [f"`{m.name}` was not played: {m.reason}" for m in part.members if m.reason is not None]
+    notes += [f"`{m.name}`, tried by itself: {said}" for m in part.members if (said := _failed(m.probed))]
+    if notes:
         yield ""
-        yield from (f"* {one}" for one in missing)
+        yield from (f"* {one}" for one in notes)
+
+
+def _failed(probed: Mapping[str, Any]) -> str:
+    """Which calls of the trial without an agent failed; empty where none did."""
+    n = probed.get("failed") or {}
+    if not n:
+        return ""
+    few = [f"{n['recalls']} of {probed['needs']} recalls failed and count as finding nothing"] if "recalls" in n else []
+    few += [f"{n[what]} {told[n[what] > 1]} failed" for what, told in _CALLS.items() if what in n]
+    first = str(probed.get("fault")).replace("`", "'")
+    return f"{'; '.join(few)}; the first said `{first}`"
 
 
 def _gains(part: Part, member: Member, metrics: Sequence[str]) -> list[str]:

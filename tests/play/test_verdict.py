@@ -366,17 +366,83 @@ def test_a_memory_that_is_asked_rebuilds_between_writes_as_in_a_run() -> None:
     assert found.stats.get("late_builds", 0) == 0
 
 
-def test_a_memory_that_raises_when_it_is_asked_is_told_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+MINE = """
+class Mine:
+    def observe(self, event): ...
+    def recall(self, query, k, token_budget):
+        if query.now_ns < 0:
+            return []
+        {then}
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "why"),
+    [
+        ("raise KeyError('title')", r"KeyError: 'title' \(mine.py:7\)"),
+        ("return 'all'", r".*memory Mine: recall gives a str: a list of MemoryItem is wanted"),
+    ],
+)
+def test_a_memory_that_fails_whenever_it_is_asked_has_no_verdict_and_is_told_where(
+    then: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # long names are cut
-    (tmp_path / "mine.py").write_text(
-        "class Mine:\n    def observe(self, event): ...\n"
-        "    def recall(self, query, k, token_budget):\n"
-        "        if query.now_ns >= 0:\n            raise KeyError('title')\n        return []\n"
-    )
-    with pytest.raises(Unjudged, match=r"'mine.py:Mine' raised KeyError when it was asked; proact doctor memory says"):
+    (tmp_path / "mine.py").write_text(MINE.format(then=then))
+    all_of_them = rf"memory 'mine.py:Mine' failed whenever it was asked at a need \((\d+) of \1 times\): {why}"
+    with pytest.raises(Unjudged, match=all_of_them):
         command([ROOT / "docs/examples/desk.yaml"], memory="mine.py:Mine", out=tmp_path / "out")
+
+
+def test_a_memory_that_fails_now_and_then_is_probed_to_the_end_as_it_is_run() -> None:
+    class Now(RagMemory):
+        """Fails at each second question, at each third write of the session, and at its upkeep."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.asked = self.told = 0
+
+        async def recall(self, query: Query, k: int, token_budget: int | None) -> list[MemoryItem]:
+            self.asked += 1
+            if self.asked % 2:
+                raise KeyError("title")
+            return await super().recall(query, k, token_budget)
+
+        async def observe(self, event: Event) -> None:
+            self.told += event.end_ns >= 0
+            if event.end_ns >= 0 and self.told % 3 == 1:
+                raise OSError("no disk")
+            await super().observe(event)
+
+        def needs_upkeep(self) -> bool:
+            return self.told == 2
+
+        async def maintain(self, now_ns: int) -> None:
+            if now_ns:
+                raise RuntimeError("no room")
+
+    found, whole = probed(Now, nth=99), probed(RagMemory, nth=99)
+    told = found.told()
+    assert found.asked == whole.asked > 1
+    assert told["failed"]["recalls"] == (found.asked + 1) // 2
+    assert told["failed"]["writes"] > 0
+    assert told["failed"]["upkeeps"] > 0
+    assert told["fault"].startswith("OSError: no disk (test_verdict.py:")
+    assert len(found.recalls) == len(whole.recalls), "a failed recall counts as finding nothing"
+    assert len(found.tokens) == found.asked - told["failed"]["recalls"]
+    assert whole.told()["failed"] == {}
+    member = Member("m", "m", probed=told | {"failed": {"recalls": 2, "writes": 1, "tries": 3}, "needs": 9})
+    part = replace(named("b", against("none", 0.0, -0.1, 0.1, 0.8)), members=(member,))
+    said = "* `m`, tried by itself: 2 of 9 recalls failed and count as finding nothing; 1 write failed; 3 tries of"
+    assert said in page(judge("m", "prior", [part]))
+
+
+def test_a_memory_that_cannot_take_in_the_past_is_not_probed() -> None:
+    class Broken(RagMemory):
+        async def observe(self, event: Event) -> None:
+            raise OSError("no disk")
+
+    with pytest.raises(OSError, match="no disk"):
+        probed(Broken, nth=99)
 
 
 def test_what_cannot_be_asked_is_told(tmp_path: Path) -> None:
