@@ -9,7 +9,7 @@ from typing import Any, cast
 from memory.combined import Mixer, Part, parted
 from memory.embed import HashEmbedder
 from memory.index import Index
-from memory.threads import Threaded
+from memory.threads import OwnThread, Threaded
 from memory.view import CausalityError, LabelBook, View
 from memory.wording import estimate_tokens, one_line, render_lines
 from simulator.core.errors import UsageError, quote
@@ -25,6 +25,7 @@ __all__ = [
     "View",
     "as_memory",
     "estimate_tokens",
+    "made",
     "make_memory",
     "memories",
     "one_line",
@@ -74,7 +75,7 @@ class _Memories(Registry[Any]):
         return Mixer([Part(super(_Memories, self).short(p), self.get(p.name), p.params, self._one(p)) for p in parts])
 
     def _one(self, part: Spec) -> Callable[..., Memory]:
-        return lambda **given: as_memory(self.make(part, **given))
+        return lambda **given: made(self.get(part.name), lambda: self.make(part, **given))
 
     def _parts(self, text: str) -> list[Spec]:
         """The parts of a combination; one for everything else."""
@@ -107,11 +108,35 @@ def make_memory(spec: str | Spec, **given: Any) -> Memory:
     Raises:
         UsageError: unknown name or parameter.
     """
-    return as_memory(memories.make(spec, **given))
+    cls = memories.get((memories.parse(spec) if isinstance(spec, str) else spec).name)
+    return made(cls, lambda: memories.make(spec, **given))
 
 
-def as_memory(made: Any) -> Memory:
-    """The object itself if its methods are async, else the object in a thread.
+def made(cls: Callable[..., Any], make: Callable[[], Any]) -> Memory:
+    """A new memory. A plain class is made in the thread in which its methods run: SQLite, for one, insists on it.
+
+    Args:
+        cls: what makes it; of another callable than a class nobody knows whether it makes a plain one, so it is called
+            here.
+        make: makes it, of what it is given.
+
+    Raises:
+        UsageError: see ``as_memory``.
+    """
+    if not isinstance(cls, type) or inspect.iscoroutinefunction(trait(cls, "recall")):
+        return as_memory(make())
+    own = OwnThread()
+    memory: Memory | None = None
+    try:
+        memory = as_memory(own.wait(make), own)
+    finally:
+        if not isinstance(memory, Threaded):
+            own.end()
+    return memory
+
+
+def as_memory(made: Any, own: OwnThread | None = None) -> Memory:
+    """The object itself if its methods are async, else the object in a thread: in ``own``, where it was made in that.
 
     Raises:
         UsageError: it lacks a method that every memory has; a plain one may do without ``feedback`` and ``render``. Or
@@ -122,7 +147,7 @@ def as_memory(made: Any) -> Memory:
         if not callable(trait(made, name)):
             raise UsageError(f"the memory {type(made).__name__} has no method {_METHODS[name]}")
     _check_alike(made, plain)
-    return Threaded(made) if plain else cast(Memory, made)
+    return Threaded(made, own) if plain else cast(Memory, made)
 
 
 _AWAITED = ("observe", "feedback", "recall", "maintain", "forget")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar, cast
 
 from memory.answered import no_items
-from memory.base import as_memory
+from memory.base import made
 from memory.conformance.watched import Underway, Watched
 from simulator.core.protocols import Memory
 from simulator.core.traits import trait
@@ -137,7 +137,7 @@ class Subject:
     """The memory that is tried. One is made for each check and lives in one event loop.
 
     Args:
-        make: makes a new, empty memory; a plain synchronous class is wrapped as a run would wrap it.
+        make: makes a new, empty memory; a plain synchronous class is wrapped, and made, as a run would do it.
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
@@ -148,9 +148,10 @@ class Subject:
 
     def memory(self) -> Memory:
         """A new one."""
-        made = as_memory(self.make())
-        self._made.append(made)
-        return cast(Memory, Watched(made, self.underway))
+        with self.underway.named("its constructor"):
+            memory = made(self.make, self.make)
+        self._made.append(memory)
+        return cast(Memory, Watched(memory, self.underway))
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Await something."""

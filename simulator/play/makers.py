@@ -5,7 +5,9 @@ class or any callable that makes one. Each unit gets one of its own, born empty.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -14,9 +16,10 @@ from types import MappingProxyType
 from typing import Any
 
 from agents.base import agents
-from memory.base import as_memory, memories
+from memory.base import made, memories
 from memory.embedders.aside import embedded
 from simulator.core.errors import UsageError, quote
+from simulator.core.operators import operators
 from simulator.core.registry import Registry, Spec, model_wanted, parse_spec, signature, typed
 from simulator.core.traits import declares, trait
 from simulator.core.user_files import code_of
@@ -25,6 +28,7 @@ __all__ = ["Maker", "Making", "Named", "agent_maker", "memory_maker", "with_para
 
 Named = str | Callable[..., Any]
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+LONG_S = 20.0
 _HOUSE = Path(__file__).resolve().parents[2]
 
 
@@ -96,19 +100,20 @@ def agent_maker(what: Named) -> Maker:
     Raises:
         UsageError: no such agent.
     """
-    return _maker(agents, what, lambda made: made)
+    return _maker(agents, what, lambda cls, make: make())
 
 
 def memory_maker(what: Named) -> Maker:
-    """Of a memory; a plain class gets a thread.
+    """Of a memory; a plain class gets a thread, and is made in it.
 
     Raises:
         UsageError: no such memory.
     """
-    return _maker(memories, what, as_memory)
+    return _maker(memories, what, made)
 
 
-def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> Maker:
+def _maker(registry: Registry[Any], what: Any,
+           through: Callable[[Callable[..., Any], Callable[[], Any]], Any]) -> Maker:  # fmt: skip
     if isinstance(what, str):
         spec = registry.parse(what)
         cls: Any = registry.get(spec.name)
@@ -122,18 +127,34 @@ def _maker(registry: Registry[Any], what: Any, finish: Callable[[Any], Any]) -> 
         want = "a name, a class, or what makes one (each unit gets one of its own)"
         raise UsageError(f"{registry.kind}: {want} is wanted, not an object of {type(what).__name__}")
 
+    code = _code(cls)
+
     def make(**given: Any) -> Any:
         given = {"header_facts": told, **given}
-        if spec is not None:
-            return finish(registry.make(spec, **given))
-        takes = inspect.signature(cls).parameters
-        return finish(cls(**{k: v for k, v in given.items() if k in takes}))
+        with nullcontext() if code is None else _named_while_long(registry.kind, cls):
+            if spec is not None:
+                return through(cls, lambda: registry.make(spec, **given))
+            takes = inspect.signature(cls).parameters
+            return through(cls, lambda: cls(**{k: v for k, v in given.items() if k in takes}))
 
     facts = trait(cls, "header_facts")
     told = facts({} if spec is None else spec.params) if callable(facts) else None
-    return Maker(text, name, _code(cls), declares(cls, "sees_truth"), model_wanted(cls), told, embedded(make),
+    return Maker(text, name, code, declares(cls, "sees_truth"), model_wanted(cls), told, embedded(make),
                  "others" in signature(cls), "embedder" in signature(cls) and "embedder" not in typed(cls),
                  trait(cls, "reads_window", True) is not False)  # fmt: skip
+
+
+@contextmanager
+def _named_while_long(kind: str, cls: Any) -> Iterator[None]:
+    """Name to operators a constructor that takes long, while it does."""
+    said = f"before time 0: the constructor of the {kind} {getattr(cls, '__name__', type(cls).__name__)}"
+    telling = threading.Timer(LONG_S, lambda: operators().warning(f"{said} has not come back for {LONG_S:g} s"))
+    telling.daemon = True
+    telling.start()
+    try:
+        yield
+    finally:
+        telling.cancel()
 
 
 def with_params(agent: str, params: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from memory.base import as_memory
+from memory.base import made
 from memory.conformance import CHECKS, Check, NotAsked, Subject, check, past, query
 from simulator.core.protocols import Memory
 from simulator.core.types import Event, Label, MemoryItem, Query
@@ -45,7 +45,7 @@ class MemoryConformance:
         return asyncio.run(work)
 
     def filled(self, pairs: list[tuple[Event, Label]]) -> Memory:
-        memory = as_memory(self.make())
+        memory = made(self.make, self.make)
 
         async def fill() -> None:
             for event, label in pairs:
