@@ -5,17 +5,20 @@ from __future__ import annotations
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from memory.conformance import answers, conduct, keeping, knowing
 from memory.conformance.subject import Fault, NotAsked, Subject
+from memory.threads import OwnThread
 from simulator.core.types import SECOND
 from simulator.timing.clock import real_ns
 
-__all__ = ["CHECKS", "Check", "Checked", "check", "examine"]
+__all__ = ["CHECKS", "Check", "Checked", "NotBack", "check", "examine", "within"]
 
+T = TypeVar("T")
 Check = Callable[[Subject], None]
 CHECKS: tuple[Check, ...] = (
     conduct.every_call_comes_back,
@@ -94,6 +97,26 @@ def examine(
         if rule is conduct.every_call_comes_back:
             yield Checked(f"{len(rules) - n} more rules", "note", "not tried, since a call does not come back")
             return
+
+
+class NotBack(Exception):
+    """A call did not come back in time."""
+
+
+def within(limit_s: float, call: Callable[[], T]) -> T:
+    """What a call gives, made in a thread that is left behind if it hangs.
+
+    Raises:
+        NotBack: it did not come back within the limit.
+        BaseException: whatever it raised.
+    """
+    own = OwnThread()
+    future = own.submit(call)
+    own.end()
+    wait((future,), limit_s)
+    if not future.done():
+        raise NotBack
+    return future.result()
 
 
 def _outlasted(thread: threading.Thread, subject: Subject, limit_s: float) -> str:

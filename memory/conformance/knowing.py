@@ -25,7 +25,7 @@ def nothing_of_another_user_is_recalled(s: Subject) -> None:
     told = sum("CANARYBOB" in said(i) or any(one.startswith("bob-") for one in i.source_event_ids) for i in items)
     ensure(not told, f"another user's past was recalled: {told} of {len(items)} items are of somebody else")
     stranger = s.ask_all(memory, mine, mine[-1][0].end_ns, user="eve")
-    ensure(stranger == [], f"a user without a past was given somebody's: {len(stranger)} items")
+    ensure(stranger == [], f"a user without a past was given somebody's: {len(stranger)} items in five windows")
 
 
 def what_another_user_does_changes_no_answer(s: Subject) -> None:

@@ -23,7 +23,9 @@ def memory(
     spec: Annotated[str, Parameter(help="As for `proact run --memory`: mine.py:Mine, or a name such as rag.")],
     /,
     *,
-    limit: Annotated[str, Parameter(help="How long one rule may take to try; one call, a sixth of it.")] = "60s",
+    limit: Annotated[
+        str, Parameter(help="How long making it, or trying one rule, may take; one call in a rule, a sixth of it.")
+    ] = "60s",
     embedder: Embedder = None,
     model: MemoryModel = None,
     base_url: MemoryUrl = None,
@@ -89,12 +91,21 @@ def _shown(make: _Making, limit_s: float, voice: Voice) -> Iterator[Finding]:
 
 def _findings(make: _Making, limit_s: float, told: Callable[[str], None]) -> Iterator[Finding]:
     """One after the other, as they are made."""
-    from memory.conformance import examine
+    from memory.conformance.checking import NotBack, examine, within
     from memory.conformance.subject import Subject
 
-    first = make()  # what cannot be made at all is a fault of the call
-    Subject.let_go(first)
-    yield Finding("made", "ok", f"{make.maker.text} is a memory: {type(getattr(first, 'plain', first)).__name__}")
+    def named() -> str:
+        first = make()  # what cannot be made at all is a fault of the call
+        Subject.let_go(first)
+        return type(getattr(first, "plain", first)).__name__
+
+    try:
+        name = within(limit_s, named)
+    except NotBack:
+        yield Finding("made", "wrong", f"its constructor did not come back within {limit_s:g} s: it blocks, or needs a "
+                      "longer --limit; no rule can be tried")  # fmt: skip
+        return
+    yield Finding("made", "ok", f"{make.maker.text} is a memory: {name}")
     firsts: dict[str, str] = {}
     again: dict[str, int] = {}
     for checked in examine(make, limit_s, told):

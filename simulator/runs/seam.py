@@ -15,7 +15,7 @@ from typing import Any
 from simulator.core.errors import TimeError
 from simulator.core.operators import operators
 from simulator.core.protocols import Agent, Memory
-from simulator.core.traits import declares, trait
+from simulator.core.traits import MEMORYS, declares, trait
 from simulator.core.types import MS, Event, Label, Observation
 from simulator.runs import blame
 from simulator.runs.answers import Answer, from_outcome
@@ -23,7 +23,7 @@ from simulator.runs.blame import blotted, trace
 from simulator.runs.config import Settings
 from simulator.runs.journal import Journal
 from simulator.runs.lanes import InlineLane, Lane, Outcome, ThreadLane, Work
-from simulator.runs.prepare import Doing
+from simulator.runs.prepare import Doing, settled
 from simulator.runs.records import Kind
 from simulator.timing.clock import pause, real_ns
 from simulator.timing.latency import Call, Replayed
@@ -205,9 +205,9 @@ class Seam:
         assert memory is not None
         meter = self._meter_since(begun_real_ns)
         if label is None:
-            outcome = await self._charged(meter, lambda: memory.observe(event))
+            outcome = await self._charged(meter, lambda: _written("observe", memory.observe, event))
         else:
-            outcome = await self._charged(meter, lambda: memory.feedback(event, label))
+            outcome = await self._charged(meter, lambda: _written("feedback", memory.feedback, event, label))
         number = event.id.rpartition("/")[2]
         charge = self._charge(outcome, int(number) if number.isdigit() else 0, what, meter)
         error = outcome.error
@@ -326,3 +326,12 @@ class Seam:
         outcome = await self._call(call, CLOSE_LIMIT_NS)
         self.agent_ns += outcome.service_ns
         return outcome.error is None
+
+
+async def _written(name: str, write: Callable[..., Any], *told: Any) -> None:
+    """A write; what it raises is told as the memory's."""
+    try:
+        await settled(write(*told))
+    except Exception as error:
+        error.add_note(f"{MEMORYS}{name}()")
+        raise

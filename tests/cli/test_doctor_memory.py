@@ -76,6 +76,19 @@ def test_one_fault_that_breaks_every_rule_is_told_once_and_counted(
     assert more["said"] == "the same as in “every call comes back”"
 
 
+def test_a_constructor_that_blocks_is_told_within_the_limit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import threading\n\nclass Blocks:\n    def __init__(self): threading.Event().wait(30)\n"
+        "    def observe(self, event): ...\n    def recall(self, *a): return []\n"
+    )
+    assert memory(f"{file}:Blocks", limit="50ms", json=True) == 1
+    found, done = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (found["name"], found["state"]) == ("made", "wrong")
+    assert found["said"].startswith("its constructor did not come back within 0.05 s: it blocks")
+    assert done["missing"] == 1
+
+
 def test_a_memory_that_a_model_writes_can_be_tried(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

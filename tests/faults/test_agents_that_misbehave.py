@@ -702,6 +702,16 @@ def test_a_memory_that_fails_to_write_is_a_record(error: BaseException, tmp_path
     assert len(run.log) == 4
 
 
+@pytest.mark.parametrize("call", ["observe", "feedback"])
+def test_a_write_that_fails_is_told_as_the_memorys(call: str, tmp_path: Path) -> None:
+    async def fails(*_: Any) -> None:
+        raise RuntimeError("no write")
+
+    run = measured(silent, tmp_path, "aabb", memory=type("Full", (Notebook,), {call: fails}))
+    (told,) = [write["error"]["text"].partition(" (")[0] for write in run.log.writes if "error" in write]
+    assert told == f"the memory's {call}(): RuntimeError: no write"
+
+
 def test_a_memory_that_hangs_while_it_writes_is_bounded(tmp_path: Path) -> None:
     class Hangs(Notebook):
         def __init__(self) -> None:

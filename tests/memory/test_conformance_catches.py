@@ -279,6 +279,22 @@ class InventsSources(Sound):
         return replace(super().item(event, label), source_event_ids=("imagined/1",))
 
 
+class TellsATextOfSources(Sound):
+    def item(self, event: Event, label: Label) -> MemoryItem:
+        return replace(super().item(event, label), source_event_ids="abc")  # type: ignore[arg-type]
+
+
+class BlocksWhereItIsMadeAgain(Sound):
+    made = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        cls = type(self)
+        cls.made += 1
+        if cls.made > 1:
+            threading.Event().wait(5)
+
+
 class SavesNothing(Sound):
     def save(self, folder: Path) -> None:
         folder.mkdir()
@@ -466,7 +482,7 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
     (GivesADictAtOnce, "every call comes back", "recall gives a dict: a list of MemoryItem"),
     (LeaksItsOwnLabel, "a label is unknown before", "a second before a label became available"),
     (TellsTheLabelOfAnOpenEvent, "a label is unknown before", "a second before an event closed"),
-    (SharedByAll, "an empty memory", "shared between instances"),
+    (SharedByAll, "an empty memory", "recalls up to 6 items in one answer: is it shared between instances"),
     (GivesAnotherAnswerEachTime, "asking changes nothing", "has two answers"),
     (Raises, "odd windows", "raised AttributeError at test_conformance_catches.py"),
     (TooLong, "a long title", "too long"),
@@ -499,6 +515,8 @@ PLANTED: list[tuple[Callable[[], Any], str, str]] = [
     (ForgesALine, "a line break in a title", "line of its own in the prompt"),
     (KeepsTheFirstLabel, "a corrected label", "corrected is still told"),
     (InventsSources, "sources are events", "never told of"),
+    (TellsATextOfSources, "sources are events", "source_event_ids is a str: a tuple of the ids of events is wanted"),
+    (BlocksWhereItIsMadeAgain, "the same past", "its constructor did not come back within 0.05 s"),
     (SavesNothing, "what is saved", "answers differently"),
 ]
 
@@ -512,7 +530,7 @@ def test_a_memory_without_a_fault_passes_every_rule(made: Callable[[], Any]) -> 
 
 @pytest.mark.parametrize(("made", "rule", "sentence"), PLANTED, ids=lambda x: getattr(x, "__name__", None))
 def test_a_planted_fault_is_named(made: Callable[[], Any], rule: str, sentence: str) -> None:
-    limit_s = 0.3 if made in (NeverComesBack, BlocksOnAnOddTitle) else 30.0
+    limit_s = 0.3 if made in (NeverComesBack, BlocksOnAnOddTitle, BlocksWhereItIsMadeAgain) else 30.0
     (found,) = islice(examine(made, limit_s, rules=[_rule(rule)]), 1)
     assert found.state == "wrong"
     assert sentence in found.said
