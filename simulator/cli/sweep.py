@@ -98,8 +98,9 @@ def memories(
     """Say on one page whether a memory helps, and what it costs in time.
 
     It is played beside none, class-prior, recency, shuffled-user, rag, graph and oracle over the same sessions, and
-    paired with each; the verdict is helps, no evidence or harms. The same command again plays only what is missing.
-    Where the code of the memory has changed since, that is the memory's own units; the others stay.
+    paired with each; the verdict is helps, no evidence or harms, or not judged where half of the decisions failed.
+    The same command again plays only what is missing. Where the code of the memory has changed since, that is
+    the memory's own units; the others stay.
     """
     from simulator.cli.sweep_memories import Asked, sweep_memories  # what plays is imported when something is played
 

@@ -20,8 +20,9 @@ from simulator.core.errors import Exit, ProactError, UsageError, quote
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice, assemble
 from simulator.play.comparing import Row, compare
+from simulator.play.failing import failed, mostly_failed, reports_of
 from simulator.play.makers import Maker, agent_maker, memory_maker
-from simulator.play.player import Played, play, slug
+from simulator.play.player import play, slug
 from simulator.play.probing import Probed, probe
 from simulator.runs import blame
 from simulator.runs.folder import read_run
@@ -48,9 +49,12 @@ RULE = (
     "it harms. harms: in one data set at least the figure is lower with it than with none, with p at most 0.05 and an "
     "interval below 0. no evidence: anything else. p: whole sessions (from six users on: users) swapped, by Holm over "
     "all these comparisons; where all sessions differ alike there is no interval, and p and the sign decide. Deciding "
-    "figure: timely_utility in stream, accuracy in moments."
+    "figure: timely_utility in stream, accuracy in moments. Not read: a data set in which half or more of the "
+    "decisions failed or could not be read, with the memory or with a blind control; not judged: there is no other."
 )
-Word = Literal["helps", "no evidence", "harms"]
+LITTLE = 0.1
+"""From this share of failed decisions on a verdict says little, and the page says so."""
+Word = Literal["helps", "no evidence", "harms", "not judged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +111,9 @@ class Against:
 class Member:
     """One memory of the table: what it was, what the agent reached with it, how it reads and writes.
 
-    ``recalls``: how often the agent asked it, and of these how often it recalled nothing (``empty``); None where nobody
-    counted.
+    ``errors``: decisions that failed or could not be read, of so many ``decisions``; ``mostly_failed``: half or more of
+    those that should have said something. ``recalls``: how often the agent asked it, and of these how often it recalled
+    nothing (``empty``); None where nobody counted.
     """
 
     name: str
@@ -120,6 +125,8 @@ class Member:
     reason: str | None = None
     recalls: int | None = None
     empty: int | None = None
+    decisions: int | None = None
+    mostly_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,14 +241,15 @@ async def _member(name: str, choice: Choice, folder: Path, found: Mapping[str, P
         return Member(name, maker.text, reason=str(error))
     if played.scores is None or played.code not in (Exit.DONE, Exit.SOME_UNITS_ERRED):
         return Member(name, maker.text, reason="its run did not come to its end")
-    failed = [r for r in played.results if r.error is not None]
-    if failed:
-        return Member(name, maker.text, reason=f"{len(failed)} units could not be played: {failed[0].error}")
+    erred = [r for r in played.results if r.error is not None]
+    if erred:
+        return Member(name, maker.text, reason=f"{len(erred)} units could not be played: {erred[0].error}")
     scores = {metric: played.scores["scores"].get(metric) for metric in METRICS[choice.protocol or ""]}
     asked = await _probed(choice, folder, found, anew=bool(played.results))
     counts = played.scores["counts"]
-    return Member(name, maker.text, scores, asked, folder, _errors(played), recalls=counts.get("recalls"),
-                  empty=counts.get("empty_return"))  # fmt: skip
+    return Member(name, maker.text, scores, asked, folder, failed(counts), recalls=counts.get("recalls"),
+                  empty=counts.get("empty_return"), decisions=counts.get("decisions"),
+                  mostly_failed=mostly_failed(counts, reports_of(played.scores)))  # fmt: skip
 
 
 def _changed_code(folder: Path, choice: Choice) -> str | None:
@@ -282,10 +290,6 @@ async def _probed(choice: Choice, folder: Path, found: Mapping[str, Play], *, an
     return probed.told()
 
 
-def _errors(played: Played) -> int:
-    return int((played.scores or {}).get("counts", {}).get("error", 0))
-
-
 def _part(data: DataSet, protocol: str, members: Sequence[Member]) -> Part:
     first, *controls = members
     against: list[Against] = []
@@ -318,7 +322,7 @@ def judge(memory: str, agent: str, parts: Sequence[Part]) -> Verdict:
         f"{i} {a.control}": a.p
         for i, part in enumerate(parts)
         for a in part.against
-        if a.metric == part.deciding and a.control in BLIND and a.p is not None
+        if a.metric == part.deciding and a.control in BLIND and a.p is not None and not _unread(part)
     }
     adjusted = holm(read)
     parts = [
@@ -327,18 +331,43 @@ def judge(memory: str, agent: str, parts: Sequence[Part]) -> Verdict:
             for a in part.against))
         for i, part in enumerate(parts)
     ]  # fmt: skip
-    blind = [[a for a in part.against if a.metric == part.deciding and a.control in BLIND] for part in parts]
+    blind = [[a for a in part.against if a.metric == part.deciding and a.control in BLIND and not _unread(part)]
+             for part in parts]  # fmt: skip
     worse = [part.data.name for part, few in zip(parts, blind, strict=True) for a in few
              if a.control == "none" and a.below]  # fmt: skip
     better = [part.data.name for part, few in zip(parts, blind, strict=True) if _beats_all(few)]
-    silent = _silences(parts)
+    beside = _failures(parts)
+    if parts and all(_unread(part) for part in parts):
+        return Verdict(memory, agent, "not judged", beside.removeprefix("; ") + _silences(parts), tuple(parts))
+    beside += _looks(parts, blind, worse) + _silences(parts)
     if worse:
         why = f"worse than without it in {', '.join(worse)}"
-        return Verdict(memory, agent, "harms", why + _looks(parts, blind, worse) + silent, tuple(parts), tuple(worse))
+        return Verdict(memory, agent, "harms", why + beside, tuple(parts), tuple(worse))
     if better:
         why = f"better than no memory, and than what knows nothing of the moment, in {', '.join(better)}"
-        return Verdict(memory, agent, "helps", why + _looks(parts, blind) + silent, tuple(parts), tuple(better))
-    return Verdict(memory, agent, "no evidence", _why_not(parts, blind) + _looks(parts, blind) + silent, tuple(parts))
+        return Verdict(memory, agent, "helps", why + beside, tuple(parts), tuple(better))
+    return Verdict(memory, agent, "no evidence", _why_not(parts, blind) + beside, tuple(parts))
+
+
+def _unread(part: Part) -> list[Member]:
+    """The memory, or blind controls, with which half of the decisions failed: the rule does not read the data set."""
+    return [m for n, m in enumerate(part.members) if m.mostly_failed and (n == 0 or m.name in BLIND)]
+
+
+def _failures(parts: Sequence[Part]) -> str:
+    """How many decisions failed, and what that makes of the verdict."""
+    said = []
+    for part in parts:
+        unread = _unread(part)
+        for n, m in enumerate(part.members):
+            if m in unread or (n == 0 and m.errors):
+                of = "" if m.decisions is None else f" of {m.decisions}"
+                said.append(f"; in {part.data.name} {m.errors}{of} decisions{f' with {m.name}' if n else ''} failed")
+                if m in unread:
+                    said.append(", half or more of those that should have said something, so it is not read")
+                elif m.decisions is not None and m.errors >= LITTLE * m.decisions:
+                    said.append(", so this says little")
+    return "".join(said)
 
 
 def _silences(parts: Sequence[Part]) -> str:
@@ -348,7 +377,7 @@ def _silences(parts: Sequence[Part]) -> str:
         mine = part.members[0] if part.members else None
         if mine is None or mine.recalls is None or mine.empty is None:
             continue
-        if not mine.recalls:
+        if not mine.recalls and not mine.errors:  # a recall that failed is none that was counted
             said.append(f"; in {part.data.name} the agent never asked it")
         elif (empty := mostly_empty(mine.recalls, mine.empty)) is not None:
             said.append(f"; in {part.data.name} it {empty}")
@@ -380,6 +409,8 @@ def _why_not(parts: Sequence[Part], blind: Sequence[Sequence[Against]]) -> str:
     """What stands against it, data set by data set, and what could have been seen."""
     said = []
     for part, few in zip(parts, blind, strict=True):
+        if _unread(part):
+            continue
         short = [a for a in few if a.gain is not None and not a.above]
         untested = [a for a in short if a.p is None]
         least = max((a.detectable for a in short if a.detectable is not None), default=None)

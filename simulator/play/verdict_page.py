@@ -18,7 +18,11 @@ _HOW = (
     f"of {K} items. **size**: of what the memory made of the past, as it reports itself (`bytes` in its `stats()`); "
     "- where it does not. **calls**: to models, per event. **recalled nothing**: of the agent's own recalls, those "
     "that brought no item (in the first minutes of a past there is nothing to recall); - where there was no memory to "
-    "ask, or nobody counted."
+    "ask, or nobody counted. **errors**: decisions that failed or could not be read."
+)
+_BRACKETS = (
+    "p in brackets is of what the rule does not read, such as the controls that are not blind: each by itself, not "
+    "adjusted, so among several of them one is small by chance."
 )
 _CALLS = {
     "writes": ("write", "writes"),
@@ -55,7 +59,7 @@ def _lines(v: Verdict) -> Iterator[str]:
     yield ""
     yield (
         "**gain**, **change**: with the memory minus with the control, over the same sessions, with its 95 % interval. "
-        + _HOW
+        f"{_BRACKETS} {_HOW}"
     )
 
 
@@ -122,7 +126,7 @@ def _figures(member: Member, metrics: Sequence[str]) -> list[str]:
         _size(p.get("size_bytes")),
         _number(calls),
         "-" if member.recalls is None else f"{member.empty} of {member.recalls}",
-        str(member.errors),
+        f"{member.errors} of {member.decisions}" if member.errors and member.decisions else str(member.errors),
     ]
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from scorers.pooling import Floats, Pooled
 from scorers.serving import USAGE_COLUMNS
+from simulator.play.failing import mostly_failed
 from simulator.sweep.planned import Study
 
 __all__ = ["USAGE", "CellRuns", "Results", "RunFacts", "Table", "UnitFacts"]
@@ -134,18 +135,9 @@ class CellRuns:
 
     @property
     def mostly_failed(self) -> bool:
-        """Whether half or more of the decisions that should have said something failed or could not be read: its
-        figures are those of no agent.
-
-        An agent that asks a model once a session is silent at all other snapshots without asking: such silences are
-        not held against failures. Those that tell their tokens, and offers, are known to have asked.
-        """
-        counts, reports = self.counts, self._reports
-        bad = counts.get("error", 0) + counts.get("unparsed", 0)
-        answered = counts.get("decisions", 0) - bad
-        if reports or (self.told("protocol") == "trajectory" and any(run.facts.get("model") for run in self.runs)):
-            answered = min(answered, max(counts.get("offer", 0), reports - counts.get("unparsed", 0)))
-        return bad > 0 and bad >= answered
+        """Whether its figures are those of no agent, see ``simulator.play.failing.mostly_failed``."""
+        asks = self.told("protocol") == "trajectory" and any(run.facts.get("model") for run in self.runs)
+        return mostly_failed(self.counts, self._reports, seldom=asks)
 
     @property
     def _reports(self) -> int:

@@ -228,6 +228,83 @@ def test_a_memory_that_mostly_recalls_nothing_is_told_as_such_beside_any_word(
     assert f"| {'-' if recalls is None else f'{empty} of {recalls}'} | 0 |" in told
 
 
+@pytest.mark.parametrize(
+    ("errors", "said"),
+    [
+        (0, None),
+        (9, "; in b 9 of 100 decisions failed."),
+        (10, "; in b 10 of 100 decisions failed, so this says little."),
+    ],
+)
+@pytest.mark.parametrize(("gain", "word"), [(-0.2, "harms in b"), (0.0, "no evidence"), (0.2, "helps in b")])
+def test_failed_decisions_are_told_beside_any_word(gain: float, word: str, errors: int, said: str | None) -> None:
+    against_none = against("none", gain, gain - 0.1, gain + 0.1, 0.001 if gain else 0.9)
+    part = replace(named("b", against_none), members=(Member("m", "m", errors=errors, decisions=100),))
+    told = page(judge("m", "prior", [part]))
+    assert told.startswith(f"# `m`: {word}\n")
+    assert ("decisions failed" in told.split("\n## ")[0]) == (said is not None)
+    assert (said or "") in told
+    assert f"| {f'{errors} of 100' if errors else '0'} |" in told
+
+
+@pytest.mark.parametrize("gain", [-0.2, 0.0, 0.2])
+@pytest.mark.parametrize("whose", ["m", "none", "rag"])
+def test_where_half_of_the_decisions_failed_nothing_is_read(gain: float, whose: str) -> None:
+    bad = against("none", gain, gain - 0.1, gain + 0.1, 0.001 if gain else 0.9)
+    few = (bad, *(replace(bad, metric=metric) for metric in METRICS["moments"][1:]))
+    members = [
+        Member(n, n, errors=5 * (n == whose), decisions=9, mostly_failed=n == whose) for n in ("m", "none", "rag")
+    ]
+    part = replace(named("b", *few, *(replace(a, control="rag") for a in few)), members=tuple(members))
+    verdict = judge("m", "prior", [part])
+    if whose == "rag":  # which the rule does not read
+        assert verdict.word == {-0.2: "harms", 0.0: "no evidence", 0.2: "helps"}[gain]
+        return
+    assert (verdict.word, verdict.where) == ("not judged", ())
+    with_whom = "" if whose == "m" else " with none"
+    assert verdict.why == (
+        f"in b 5 of 9 decisions{with_whom} failed, half or more of those that should have said something, "
+        "so it is not read"
+    )
+    assert "looks harmful" not in verdict.why
+    assert f"({'0.900' if not gain else '0.001'})" in page(verdict), "p is not adjusted where the rule reads none"
+    other = judge("m", "prior", [part, named("c", against("none", 0.2, 0.1, 0.3, 0.04))])
+    assert (other.word, other.where, verdict.why in other.why) == ("helps", ("c",), True)
+
+
+def test_of_a_memory_that_fails_half_the_time_the_command_judges_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unasked(*_: object, **__: object) -> None: ...
+
+    monkeypatch.setattr("simulator.play.verdict.probe", unasked)
+    asking = (
+        "class Asking:\n    async def decide(self, seen):\n        from simulator.core.types import SILENT\n\n"
+        "        await seen.memory.recall(5)\n        return SILENT\n"
+    )
+    (tmp_path / "mine.py").write_text(MINE.format(then="raise KeyError('title')") + asking)
+    desk = [ROOT / "docs" / "examples" / "desk.yaml"]
+    given: dict[str, Any] = {
+        "agent": f"{tmp_path}/mine.py:Asking",
+        "out": tmp_path / "out",
+        "clock": "modelled",
+        "latency": "profile:instant",
+    }
+    assert command(desk, memory=f"{tmp_path}/mine.py:Mine", **given) == 0
+    told = json.loads((tmp_path / "out" / "verdict.json").read_text())
+    mine = told["parts"][0]["members"][0]
+    assert (told["word"], mine["mostly_failed"]) == ("not judged", True)
+    assert mine["decisions"] >= mine["errors"] >= mine["decisions"] / 2
+    assert told["why"].startswith(f"in named {mine['errors']} of {mine['decisions']} decisions failed, half or more")
+    assert "never asked" not in told["why"]
+
+
+def test_the_page_says_what_p_in_brackets_is() -> None:
+    told = page(judge("m", "prior", [named("b", against("none", 0.0, -0.1, 0.1, 0.8))]))
+    assert "p in brackets is of what the rule does not read" in told
+    assert "not adjusted" in told
+
+
 def test_the_page_says_whose_past_the_control_reads_and_how() -> None:
     told = page(judge("graph", "prior", [named("b", against("none", 0.0, -0.1, 0.1, 0.8))]))
     assert "`shuffled-user` is somebody else's past as `rag` reads it, whatever memory is judged" in told
