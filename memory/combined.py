@@ -237,6 +237,7 @@ class Combined:
 
     def save(self, folder: Path) -> None:
         """Each into a folder of its own, by its place."""
+        folder.mkdir(parents=True, exist_ok=True)
         for n, memory in enumerate(self._parts.values(), 1):
             _stored(memory, "save")(folder / str(n))
 

@@ -157,6 +157,10 @@ class Memory(Protocol):
     maintain(now_ns)`` off the decision path, ``needs_upkeep()``, ``async forget(user, start_ns, end_ns)``, ``stats()``,
     ``save(folder)``, ``load(folder)``.
 
+    No run calls ``save`` or ``load``: a verdict calls ``save`` for the size of what is kept, the conformance rules call
+    both, and whoever plays from Python may. ``save`` makes the folder, which does not exist yet (the one that it is to
+    lie in does); ``load`` is called on a new memory.
+
     ``maintain`` is called once after the history, and after each write that ``needs_upkeep`` says needs it; on paced
     clocks other calls then go on beside it. ``upkeep_lag_ns``, where it is an int, is after how long its work is seen.
     """

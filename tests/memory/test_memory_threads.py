@@ -102,6 +102,18 @@ def test_a_memory_of_a_file_and_a_part_of_a_combination_are_made_in_their_thread
         asyncio.run(make_memory(spec).observe(EVENT))
 
 
+def test_a_part_of_a_combination_makes_the_folder_that_it_saves_to_as_it_would_alone(tmp_path: Path) -> None:
+    spec = f"{Path(__file__)}:Opens+recency"
+    memory: Any = make_memory(spec)
+    asyncio.run(memory.observe(EVENT))
+    asyncio.run(memory.feedback(EVENT, Label("u/1", "u", True, 10)))
+    memory.save(tmp_path / "kept")
+    other: Any = make_memory(spec)
+    other.load(tmp_path / "kept")
+    items = asyncio.run(other.recall(Query("u", "code", "x", None, 20), 5, None))
+    assert [item.memory for item in items] == ["Opens", "recency"]
+
+
 def test_a_plain_class_that_is_no_memory_or_fails_leaves_no_thread() -> None:
     class Lacks:
         def recall(self, *asked: Any) -> None: ...
