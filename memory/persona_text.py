@@ -130,7 +130,7 @@ def told(moments: Sequence[Entry], of: Among, summaries: Sequence[str]) -> Told:
     more: list[str] = []
     if len(ordered) > 1:
         others = ", ".join(f"{clipped(c, 12)} {percent(needs[c], len(labels))}" for c in ordered[1:4])
-        more.append(f"Other needs of the same: {others}.")
+        more.append(f"Other needs of these: {others}.")
     happened = dict.fromkeys(clipped(text, 30) for text in summaries)
     more += [f"What happened: {text}{'' if text.endswith(_STOPS) else '.'}" for text in [*happened][:2]]
     if another is not None:
@@ -189,18 +189,20 @@ def _tail(of: Among, n_needs: int, most: tuple[str, str] | None, question: str |
         most: the most frequent of these, and its share.
         question: one that was asked for it.
     """
-    whole = {"nearest": "these", "own": f"{n_needs}", "none": f"{n_needs} known needs"}[of.kind.share]
-    needed = "" if most is None else f"most often for {clipped(most[0], 15)} ({most[1]} of {whole})"
     asked = "" if question is None else f"an earlier question: “{clipped(question, 24)}”"
-    share = percent(of.needed, of.counted) if of.counted else ""
+    need, share_of_need = ("", "") if most is None else (clipped(most[0], 15), most[1])
     if of.kind.share == "nearest":
-        here = "; ".join(filter(None, (needed, asked)))
-        near = f"Of the {of.counted} moments nearest to these, with or without help, {share} needed it"
+        here = "; ".join(filter(None, (f"main need: {need} ({share_of_need} of these)" if most else "", asked)))
+        share = percent(of.needed, of.counted)
+        near = f"Of the {of.counted} moments nearest these {share} needed help"
         return f"{here[0].upper()}{here[1:]}. {near}" if here else near
-    tail = "The user had turned to an assistant"
     if of.kind.share == "own":
-        tail = f"Help was needed in {of.needed} of {of.counted} ({share})"
-    return "; ".join(filter(None, (f"{tail}, {needed}" if needed else tail, asked)))
+        tail, base = f"Help was needed in {of.needed} of {of.counted} ({percent(of.needed, of.counted)})", f"{n_needs}"
+    else:
+        tail, base = "The user had turned to an assistant", f"{n_needs} known needs"
+    if most is not None:
+        tail += f", most often for {need} ({share_of_need} of {base})"
+    return "; ".join(filter(None, (tail, asked)))
 
 
 def _habits(moments: Sequence[Entry], of: Among) -> list[str]:

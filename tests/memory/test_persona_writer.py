@@ -51,7 +51,7 @@ async def test_a_persona_is_the_models_words_between_our_numbers() -> None:
     await add(memory, 40)
     await memory.maintain(10_000)
     items = {item.help: item for item in await personas(memory)}
-    assert items[1.0].text.startswith(f"Moments with help needed (20): {GOOD} Most often for Coding")
+    assert items[1.0].text.startswith(f"Moments with help needed (20): {GOOD} Main need: Coding")
     assert items[1.0].tokens == estimate_tokens(items[1.0].text)
     assert 100 <= items[1.0].tokens <= 120
     assert items[1.0].intention == "Coding/Programming"
@@ -171,7 +171,7 @@ def test_a_writer_without_a_model_says_what_is_missing() -> None:
 MATERIAL = Material(
     "Moments in which the user needed help",
     "Moments with help needed (3)",
-    "Of the 3 moments nearest to these, with or without help, 100 % needed it",
+    "Of the 3 moments nearest these 100 % needed help",
     ("a",),
 )
 

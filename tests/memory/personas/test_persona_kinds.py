@@ -65,7 +65,7 @@ async def test_they_tell_what_was_asked_there_and_count_in_no_share_of_help() ->
     assert (assisted.neutral, assisted.help, assisted.intention, assisted.query) == (True, None, None, None)
     assert (
         "The user had turned to an assistant, most often for Data Analysis (90 % of 10 known needs); an earlier "
-        "question: “how do I add these up?”. Other needs of the same: Translation 10 %."
+        "question: “how do I add these up?”. Other needs of these: Translation 10 %."
     ) in assisted.text
     other, *_ = await ask(memory, "calc", "Budget.ods")
     assert other.text.startswith("Moments without an assistant (30): calc, “Budget")
@@ -100,8 +100,8 @@ async def test_a_share_of_help_is_of_the_moments_that_the_text_says() -> None:
     near = {item.text.partition(":")[0]: (item.help, item.text) for item in ours}
     share, text = near["Moments with help needed (10)"]
     assert share == 10 / 50
-    assert "Most often for Data Analysis (90 % of these); an earlier question: “how do I add these up?”. " in text
-    assert "Of the 50 moments nearest to these, with or without help, 20 % needed it. " in text
+    assert "Main need: Data Analysis (90 % of these); an earlier question: “how do I add these up?”. " in text
+    assert "Of the 50 moments nearest these 20 % needed help. " in text
 
 
 async def test_by_default_moments_with_and_without_help_are_apart() -> None:

@@ -287,7 +287,7 @@ async def test_ten_thousand_equal_titles_are_one_text() -> None:
         (r.persona.item for r in memory.records("u", 20_000)), key=lambda i: "with help needed" in i.text
     )
     assert with_help.text.startswith(
-        "Moments with help needed (5000): code, “parser main”. Of the 10000 moments nearest to these, with or without"
+        "Moments with help needed (5000): code, “parser main”. Of the 10000 moments nearest"
     )
     assert without.help == with_help.help == 0.5
 

@@ -108,19 +108,18 @@ def test_the_numbers_of_a_persona_counted_by_hand() -> None:
     made = build(moments, HashEmbedder(), Rules())
     with_help, without, other = (p.item for p in made.personas)
     assert with_help.text.startswith(
-        "Moments with help needed (4): code, “parser main”. Most often for Coding/Programming (75 % of these); an "
-        "earlier question: “q2”. Of the 6 moments nearest to these, with or without help, 67 % needed it. Other needs "
-        "of the same: Translation 25 %. Also asked: “q3”. Applications: code 100 %."
+        "Moments with help needed (4): code, “parser main”. Main need: Coding/Programming (75 % of these); an earlier "
+        "question: “q2”. Of the 6 moments nearest these 67 % needed help. Other needs of these: "
+        "Translation 25 %. Also asked: “q3”. Applications: code 100 %."
     )
     assert (with_help.help, with_help.intention, with_help.query) == (4 / 6, "Coding/Programming", "q2")
     assert without.text.startswith(
-        "Moments without help needed (2): code, “parser main”. Of the 6 moments nearest to these, with or without "
-        "help, 67 % needed it. "
+        "Moments without help needed (2): code, “parser main”. Of the 6 moments nearest these 67 % needed help. "
     )
     assert "These 2 are 50 % of all moments without help, under 1 title." in without.text
     assert "Such a moment lasts 30 s, at most 30 s." in without.text
     assert other.text.startswith(
-        "Moments without help needed (2): mail, “holiday photos Rome”. Of the 2 moments nearest to these"
+        "Moments without help needed (2): mail, “holiday photos Rome”. Of the 2 moments nearest these"
     )
     assert with_help.latest_source_ns == moments[-1].known_ns
 
@@ -157,7 +156,7 @@ def test_windows_that_differ_only_in_what_happened_there_are_named_once() -> Non
     assert all(one.key.count(said) == 1 for said in happened), "it is searched by what it rests on"
 
     (alone,) = build(moments[:10], HashEmbedder(), Rules(ratio=1, threshold=2)).personas
-    assert alone.item.text.startswith("Moments with help needed (10): xterm, “proj: bash”. Most often for ")
+    assert alone.item.text.startswith("Moments with help needed (10): xterm, “proj: bash”. Main need: ")
     assert alone.item.text.count("“proj: bash”") == 1
     assert sum(f"What happened: {said}." in alone.item.text for said in happened) == 2
 
