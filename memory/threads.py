@@ -77,6 +77,7 @@ class Threaded:
         self._own = own or OwnThread()
         self._stuck: Future[Any] | None = None
         self.capabilities: Mapping[str, Any] = trait(plain, "capabilities", {})
+        self.noted: Iterable[str] = trait(plain, "noted", ())
         weakref.finalize(self, self._own.end).atexit = False  # one that was only looked at is never closed
 
     @property

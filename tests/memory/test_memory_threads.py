@@ -28,6 +28,7 @@ class Opens:
     """Opens SQLite as whoever reads the manual of Python does: no handle of it may be used in another thread."""
 
     capabilities: ClassVar = {"as_of": "native"}
+    noted = ("labels",)
 
     def __init__(self) -> None:
         self._db = sqlite3.connect(":memory:")
@@ -80,6 +81,7 @@ def test_a_plain_memory_may_open_sqlite_in_its_constructor(tmp_path: Path) -> No
     assert run.result.error is None
     assert run.result.memory_stats["labels"] == 2, "that of the history, and that of the first window"
     assert run.errors == []
+    assert run.lines[-1]["notes"]["labels"] == 2
 
 
 @pytest.mark.parametrize("rule", CHECKS, ids=lambda rule: rule.__name__)
