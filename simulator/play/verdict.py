@@ -20,7 +20,7 @@ from simulator.core.errors import Exit, ProactError, UsageError, quote
 from simulator.endpoint.types import ModelChoice
 from simulator.play.assemble import Choice, assemble
 from simulator.play.comparing import Row, compare
-from simulator.play.failing import failed, mostly_failed, reports_of
+from simulator.play.failing import answered, failed, reports_of
 from simulator.play.makers import Maker, agent_maker, memory_maker
 from simulator.play.player import play, slug
 from simulator.play.probing import Probed, probe
@@ -50,7 +50,8 @@ RULE = (
     "interval below 0. no evidence: anything else. p: whole sessions (from six users on: users) swapped, by Holm over "
     "all these comparisons; where all sessions differ alike there is no interval, and p and the sign decide. Deciding "
     "figure: timely_utility in stream, accuracy in moments. Not read: a data set in which half or more of the "
-    "decisions failed or could not be read, with the memory or with a blind control; not judged: there is no other."
+    "decisions that should have said something failed or could not be read, with the memory or with a blind control; "
+    "not judged: there is no other."
 )
 LITTLE = 0.1
 """From this share of failed decisions on a verdict says little, and the page says so."""
@@ -111,9 +112,9 @@ class Against:
 class Member:
     """One memory of the table: what it was, what the agent reached with it, how it reads and writes.
 
-    ``errors``: decisions that failed or could not be read, of so many ``decisions``; ``mostly_failed``: half or more of
-    those that should have said something. ``recalls``: how often the agent asked it, and of these how often it recalled
-    nothing (``empty``); None where nobody counted.
+    ``errors``: decisions that failed or could not be read, of so many ``decisions``; ``answered``: those that should
+    have said something, since they asked the memory or a model, and did. ``recalls``: how often the agent asked it,
+    and of these how often it recalled nothing (``empty``); None where nobody counted.
     """
 
     name: str
@@ -126,7 +127,17 @@ class Member:
     recalls: int | None = None
     empty: int | None = None
     decisions: int | None = None
-    mostly_failed: bool = False
+    answered: int | None = None
+
+    @property
+    def mostly_failed(self) -> bool:
+        """Whether half or more of the decisions that should have said something failed."""
+        return self.answered is not None and 0 < self.errors >= self.answered
+
+    @property
+    def often_failed(self) -> bool:
+        """Whether so many of them failed that figures say little."""
+        return self.answered is not None and 0 < self.errors >= LITTLE * (self.errors + self.answered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +258,11 @@ async def _member(name: str, choice: Choice, folder: Path, found: Mapping[str, P
     scores = {metric: played.scores["scores"].get(metric) for metric in METRICS[choice.protocol or ""]}
     asked = await _probed(choice, folder, found, anew=bool(played.results))
     counts = played.scores["counts"]
-    return Member(name, maker.text, scores, asked, folder, failed(counts), recalls=counts.get("recalls"),
-                  empty=counts.get("empty_return"), decisions=counts.get("decisions"),
-                  mostly_failed=mostly_failed(counts, reports_of(played.scores)))  # fmt: skip
+    recalls = counts.get("recalls")
+    # A decision that asks nobody is no success beside one that asked the memory in vain.
+    well = answered(counts, max(reports_of(played.scores), recalls or 0), seldom=recalls is not None)
+    return Member(name, maker.text, scores, asked, folder, failed(counts), recalls=recalls,
+                  empty=counts.get("empty_return"), decisions=counts.get("decisions"), answered=well)  # fmt: skip
 
 
 def _changed_code(folder: Path, choice: Choice) -> str | None:
@@ -363,9 +376,11 @@ def _failures(parts: Sequence[Part]) -> str:
             if m in unread or (n == 0 and m.errors):
                 of = "" if m.decisions is None else f" of {m.decisions}"
                 said.append(f"; in {part.data.name} {m.errors}{of} decisions{f' with {m.name}' if n else ''} failed")
+                if m.often_failed and m.errors + (m.answered or 0) < (m.decisions or 0) / 2:
+                    said.append(" (most others asked nothing)")
                 if m in unread:
                     said.append(", half or more of those that should have said something, so it is not read")
-                elif m.decisions is not None and m.errors >= LITTLE * m.decisions:
+                elif m.often_failed:
                     said.append(", so this says little")
     return "".join(said)
 

@@ -239,7 +239,9 @@ def test_a_memory_that_mostly_recalls_nothing_is_told_as_such_beside_any_word(
 @pytest.mark.parametrize(("gain", "word"), [(-0.2, "harms in b"), (0.0, "no evidence"), (0.2, "helps in b")])
 def test_failed_decisions_are_told_beside_any_word(gain: float, word: str, errors: int, said: str | None) -> None:
     against_none = against("none", gain, gain - 0.1, gain + 0.1, 0.001 if gain else 0.9)
-    part = replace(named("b", against_none), members=(Member("m", "m", errors=errors, decisions=100),))
+    part = replace(
+        named("b", against_none), members=(Member("m", "m", errors=errors, decisions=100, answered=100 - errors),)
+    )
     told = page(judge("m", "prior", [part]))
     assert told.startswith(f"# `m`: {word}\n")
     assert ("decisions failed" in told.split("\n## ")[0]) == (said is not None)
@@ -252,9 +254,7 @@ def test_failed_decisions_are_told_beside_any_word(gain: float, word: str, error
 def test_where_half_of_the_decisions_failed_nothing_is_read(gain: float, whose: str) -> None:
     bad = against("none", gain, gain - 0.1, gain + 0.1, 0.001 if gain else 0.9)
     few = (bad, *(replace(bad, metric=metric) for metric in METRICS["moments"][1:]))
-    members = [
-        Member(n, n, errors=5 * (n == whose), decisions=9, mostly_failed=n == whose) for n in ("m", "none", "rag")
-    ]
+    members = [Member(n, n, errors=5 * (n == whose), decisions=9, answered=4) for n in ("m", "none", "rag")]
     part = replace(named("b", *few, *(replace(a, control="rag") for a in few)), members=tuple(members))
     verdict = judge("m", "prior", [part])
     if whose == "rag":  # which the rule does not read
@@ -293,10 +293,30 @@ def test_of_a_memory_that_fails_half_the_time_the_command_judges_nothing(
     assert command(desk, memory=f"{tmp_path}/mine.py:Mine", **given) == 0
     told = json.loads((tmp_path / "out" / "verdict.json").read_text())
     mine = told["parts"][0]["members"][0]
-    assert (told["word"], mine["mostly_failed"]) == ("not judged", True)
+    assert told["word"] == "not judged"
     assert mine["decisions"] >= mine["errors"] >= mine["decisions"] / 2
     assert told["why"].startswith(f"in named {mine['errors']} of {mine['decisions']} decisions failed, half or more")
     assert "never asked" not in told["why"]
+
+
+def test_decisions_that_ask_nothing_do_not_outweigh_recalls_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The agent ``prior`` asks when the window changes, in two of 200 decisions here."""
+
+    async def unasked(*_: object, **__: object) -> None: ...
+
+    monkeypatch.setattr("simulator.play.verdict.probe", unasked)
+    (tmp_path / "mine.py").write_text(MINE.format(then="raise KeyError('title')"))
+    desk = [ROOT / "docs" / "examples" / "desk.yaml"]
+    mine = f"{tmp_path}/mine.py:Mine"
+    assert command(desk, memory=mine, out=tmp_path / "out", clock="modelled", latency="profile:instant") == 0
+    why = json.loads((tmp_path / "out" / "verdict.json").read_text())["why"]
+    assert why.startswith("in named 2 of 200 decisions failed (most others asked nothing), half or more of those")
+    few = replace(named("b", against("none", 0.0, -0.1, 0.1, 0.8)), members=(
+        Member("m", "m", errors=3, decisions=200, answered=8),))  # fmt: skip
+    said = "; in b 3 of 200 decisions failed (most others asked nothing), so this says little"
+    assert judge("m", "prior", [few]).why.endswith(said)
 
 
 def test_the_page_says_what_p_in_brackets_is() -> None:
