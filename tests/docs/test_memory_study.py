@@ -9,20 +9,28 @@ from pathlib import Path
 import pytest
 
 from bench.shared_past import OTHERS
-from bench.study import FIGURES, OPTION_FIGURES, SCOPES, Asked, commands, study
+from bench.study import FIGURES, OPTION_FIGURES, OPTIONS, SCOPES, Asked, commands, study
 from memory.base import memories
 from simulator.play.makers import memory_maker
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "memory-study.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "memory.md").read_text(encoding="utf-8")
 
 
 def test_the_page_shows_each_command_of_the_study_in_order() -> None:
     shown = [shlex.split(line)[1:] for line in re.findall(r"^proact (?:dataset|run) .*", PAGE, re.M)]
     asked = Asked(Path("study"))
-    run = [words for part in ("made-up", "bundled") for words in commands(asked, part)]
+    run = [words for part in ("made-up", "bundled", "options") for words in commands(asked, part)]
+    run = [words for i, words in enumerate(run) if words not in run[:i]]  # users of two parts are made up once
     assert shown == run
-    assert len(run) == 3 + 3 * 2 + 1 + 2 * 2
+    assert len(run) == 3 + 3 * 2 + 1 + 2 * 2 + 3 * 3
+
+
+def test_every_option_of_the_study_is_one_that_can_be_made_and_stands_in_the_page() -> None:
+    for memory, options in OPTIONS.items():
+        for spec in (f"{memory}:{option}" for option in options):
+            assert memory_maker(spec).text == spec
+            assert PAGE.count(f"| {spec} |") == 3 * len(OPTION_FIGURES) + 1
 
 
 def test_every_memory_of_the_study_is_one_that_can_be_made_and_stands_in_the_page() -> None:
