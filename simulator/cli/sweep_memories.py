@@ -14,8 +14,9 @@ from simulator.cli.speak import Voice, plain
 from simulator.core.errors import Exit, UsageError
 from simulator.play.makers import memory_maker
 from simulator.play.player import slug
-from simulator.play.verdict import DataSet, Verdict, weigh
+from simulator.play.verdict import weigh
 from simulator.play.verdict_page import page
+from simulator.play.verdict_rule import DataSet, Verdict
 from simulator.runs.folder import digest
 
 __all__ = ["Asked", "sweep_memories"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from simulator.play.probing import K
-from simulator.play.verdict import BLIND, METRICS, RULE, Against, Member, Part, Verdict
+from simulator.play.verdict_rule import BLIND, METRICS, RULE, Against, Member, Part, Verdict
 
 __all__ = ["page"]
 

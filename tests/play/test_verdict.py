@@ -21,8 +21,9 @@ from simulator.cli.sweep_memories import Asked, _given
 from simulator.core.errors import Exit, UsageError
 from simulator.core.types import SECOND, Event, Label, MemoryItem, Query, Snapshot
 from simulator.play.probing import Probed, _asked, probe
-from simulator.play.verdict import METRICS, Against, DataSet, Member, Part, Unjudged, Verdict, judge, weigh
+from simulator.play.verdict import Unjudged, weigh
 from simulator.play.verdict_page import page
+from simulator.play.verdict_rule import METRICS, Against, DataSet, Member, Part, Verdict, judge
 from simulator.session.scenario import plays
 from simulator.workload import generate
 
