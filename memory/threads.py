@@ -101,9 +101,11 @@ class Threaded:
         return items
 
     def render(self, items: Sequence[MemoryItem]) -> str:
-        """Items as prompt text, in the object's own words if it has some."""
+        """Items as prompt text, in the object's own words if it has some; from here and not in its thread, where a
+        write may be under way: it is called in a decision, on the loop, which waits for nobody.
+        """
         if hasattr(self._plain, "render"):
-            text = self._at_once(lambda: self._plain.render(items))
+            text = self._plain.render(items)
             if not isinstance(text, str):  # "None" in a prompt would be taken for the memory's words
                 raise TypeError(f"render gives a {type(text).__name__}, not a text")
             return text

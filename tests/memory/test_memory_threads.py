@@ -50,7 +50,6 @@ class Opens:
         return [MemoryItem("asked now and then", 1.0, latest_source_ns=latest_ns, help=share, tokens=10)]
 
     def render(self, items: list[MemoryItem]) -> str:
-        self._db.execute("SELECT 1")
         return "\n".join(item.text for item in items)
 
     def stats(self) -> dict[str, Any]:
@@ -82,6 +81,22 @@ def test_a_plain_memory_may_open_sqlite_in_its_constructor(tmp_path: Path) -> No
     assert run.result.memory_stats["labels"] == 2, "that of the history, and that of the first window"
     assert run.errors == []
     assert run.lines[-1]["notes"]["labels"] == 2
+
+
+async def test_rendering_waits_for_no_write_that_is_under_way() -> None:
+    class Slow(Opens):
+        def observe(self, event: Event) -> None:
+            begun.set()
+            assert free.wait(30)
+
+    begun, free = threading.Event(), threading.Event()
+    memory: Any = made(Slow, Slow)
+    write = asyncio.ensure_future(memory.observe(EVENT))
+    await asyncio.to_thread(begun.wait)
+    assert memory.render([MemoryItem("told", 1.0)]) == "told", "the loop that calls it would stand still"
+    free.set()
+    await write
+    memory.close()
 
 
 @pytest.mark.parametrize("rule", CHECKS, ids=lambda rule: rule.__name__)
