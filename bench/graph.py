@@ -146,7 +146,11 @@ PARTS: dict[str, Callable[[], Any]] = {
 }
 
 
-async def _all(parts: Sequence[str]) -> dict[str, float]:
+ALL = (*PARTS, "killed", *OTHERS)
+
+
+def measure(parts: Sequence[str] = ALL) -> dict[str, float]:
+    """Every part, one after another; ``python -m bench.graph PART…`` for some."""
     figures: dict[str, float] = {}
     for name in parts:
         if name == "killed":
@@ -154,18 +158,10 @@ async def _all(parts: Sequence[str]) -> dict[str, float]:
         elif name in OTHERS:
             figures |= beside(name, past(EVENTS, 1), EVENTS, ASKED)
         else:
-            figures |= {f"{name}_{key}": value for key, value in (await PARTS[name]()).items()}
+            figures |= {f"{name}_{key}": value for key, value in anyio.run(PARTS[name]).items()}
             figures[f"{name}_peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         gc.collect()
     return figures
-
-
-ALL = (*PARTS, "killed", *OTHERS)
-
-
-def measure(parts: Sequence[str] = ALL) -> dict[str, float]:
-    """Every part, one after another; ``python -m bench.graph PART…`` for some."""
-    return anyio.run(_all, parts)
 
 
 if __name__ == "__main__":
