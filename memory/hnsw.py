@@ -2,8 +2,8 @@
 
 A search walks from row to row towards the one that is asked about and sees some hundred of them, where lists of like
 rows see a sixtieth. As with lists, a stretch lies wholly before the moment of asking or is scanned, so nothing is
-filtered. Beside lists it is asked faster, takes longer to make and a copy of the rows in half precision; what both cost
-is measured in ``bench/memory_scale.py``, and why lists stay the default told in docs/decisions/014.
+filtered. Beside lists it finds more, takes longer to make and a copy of the rows in half precision; what both cost is
+measured in ``bench/memory_scale.py``, and why lists stay the default told in docs/decisions/014.
 """
 
 from __future__ import annotations
