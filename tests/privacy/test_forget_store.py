@@ -73,6 +73,14 @@ def test_events_and_labels_are_counted_apart(tmp_path: Path) -> None:
     assert [item.said for item in plan("ada", [tmp_path]).items] == ["3 remembered events and 0 labels"]
 
 
+def test_what_is_made_of_a_store_is_no_copy_that_stays(tmp_path: Path) -> None:
+    folder = stored(tmp_path / "store")
+    (folder / "vectors" / "words.bin").write_bytes(b"TITLEada1")
+    assert plan("ada", [tmp_path]).foreseen() == []
+    assert plan("ada", [tmp_path]).carry_out() == []
+    assert not (folder / "vectors").exists()
+
+
 def content(folder: Path) -> bytes:
     return b"".join(p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file())
 
